@@ -9,6 +9,7 @@ use engine::{Env, Installation};
 use futures::FutureExt as _;
 use model::{CommandId, Timestamp};
 use serde_json::Value;
+use payloads::Payloads;
 use store::Audit;
 use tokio::sync::{Mutex, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
@@ -52,6 +53,8 @@ pub(crate) struct App {
     pub(crate) oidc: Option<Arc<Oidc>>,
     /// One change of a definition at a time.
     pub(crate) edit_locks: EditLocks,
+    /// Where large bodies and files rest.
+    pub(crate) payloads: Payloads,
     /// Secrets, if there is a key for them.
     pub(crate) keeper: Option<Arc<vault::Keeper>>,
     pub(crate) metrics: Metrics,
@@ -96,7 +99,14 @@ impl App {
         let master = config.master.clone();
         let keeper =
             master.map(|master| Arc::new(vault::Keeper::new(Arc::clone(&cx.store), master)));
+        let payloads = Payloads::new(
+            Arc::clone(&cx.store),
+            Arc::clone(&cx.clock),
+            Arc::clone(&cx.chance),
+            config.payload_bytes_max,
+        );
         let app = Self {
+            payloads,
             routes: Routes::following(cx.catalog.pointers()),
             expiry: Expiry::default(),
             identity: Identity::encrypted_by(keeper.clone()),

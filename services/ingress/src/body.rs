@@ -80,7 +80,7 @@ pub(crate) struct NoRoom;
 pub(crate) struct TooSlow;
 
 /// The problem of a body that was not read to its end.
-fn unread(error: &(dyn Error + 'static), limit: usize) -> Problem {
+pub(crate) fn unread(error: &(dyn Error + 'static), limit: usize) -> Problem {
     let causes = successors(Some(error), |cause| Error::source(*cause));
     let is = |wanted: fn(&(dyn Error + 'static)) -> bool| causes.clone().any(wanted);
     if is(|cause| cause.is::<LengthLimitError>()) {

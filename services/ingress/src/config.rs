@@ -80,6 +80,8 @@ pub struct Config {
     pub cors_origins: Vec<String>,
     /// The largest body of a request, in bytes; definitions may be larger.
     pub body_bytes_max: usize,
+    /// Bytes of a payload, and so of the body of a request to a workflow.
+    pub payload_bytes_max: u64,
     /// The longest wait for an instance to answer, unless its endpoint sets one.
     pub answer_time_max: Duration,
     /// The largest number of requests in progress; further ones are refused with 503.
@@ -123,6 +125,7 @@ impl Default for Config {
             master: None,
             cors_origins: Vec::new(),
             body_bytes_max: limits::COMMAND_BYTES_MAX,
+            payload_bytes_max: limits::PAYLOAD_BYTES_MAX,
             answer_time_max: Duration::from_secs(30),
             requests_max: 4_096,
             bodies_bytes_max: limits::BODIES_BYTES_MAX,
@@ -162,6 +165,7 @@ impl Config {
             master: master(settings)?,
             cors_origins: settings.cors_origins.clone(),
             body_bytes_max: settings.max_body_bytes,
+            payload_bytes_max: settings.payload_bytes,
             backlog_max: settings.max_backlog,
             retries: settings.retry_strategies.clone(),
             leaves_out_values: settings.log_persistence == chassis::LogPersistence::Exclude,

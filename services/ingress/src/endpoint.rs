@@ -5,10 +5,11 @@
 //! `WriteHttpResponse` wrote. It is sent after the commit, so that a client never sees a result
 //! that is lost later.
 
+mod arrival;
 pub(crate) mod form;
 mod limits;
 mod range;
-mod request;
+pub(crate) mod request;
 pub(crate) mod table;
 mod template;
 mod upload;
@@ -35,6 +36,7 @@ use crate::pipeline::validate::Beginning;
 use crate::pipeline::{self, Started};
 use crate::record;
 use crate::{App, Problem, respond};
+use arrival::Reading;
 use limits::Limits;
 use table::{Freshness, Table};
 use template::{Template, segments};
@@ -332,8 +334,13 @@ async fn input(
     template: &str,
     values: Map,
 ) -> Result<Map, Problem> {
-    let received = limits.body(body, app.config.body_bytes_max).await?;
-    request::input(&visit.parts, &visit.path, template, values, limits, &received)
+    let reading = Reading {
+        payloads: &app.payloads,
+        body_max: usize::try_from(app.payloads.bytes_max()).unwrap_or(usize::MAX),
+        text_max: app.config.body_bytes_max,
+    };
+    let received = limits.body(&visit.parts.headers, body, reading).await?;
+    request::input(&visit.parts, &visit.path, template, values, limits, received)
 }
 
 async fn resume_with(
@@ -381,7 +388,7 @@ async fn answer(
                 return Err(problem);
             }
             match (&outcome.response, outcome.sub_status) {
-                (Some(said), _) => Ok(range::said(&visit.parts, id, said).await),
+                (Some(said), _) => range::said(app, &visit.parts, id, said).await,
                 _ if outcome.refusal.is_some() => Ok(respond::accepted(id, located(id))),
                 (None, Some(SubStatus::Faulted)) => {
                     Ok(respond::of_instance(id, respond::faulted(id, &outcome.incidents)))
@@ -392,7 +399,7 @@ async fn answer(
         Reply::Done => {
             let seen = record::get(app, id).await?;
             match (seen.answer_for(&visit.asking.id), seen.status()) {
-                (Some(said), _) => Ok(range::said(&visit.parts, id, said).await),
+                (Some(said), _) => range::said(app, &visit.parts, id, said).await,
                 (None, SubStatus::Faulted) => {
                     let incidents = seen.state().incidents.iter().map(|i| i.message.clone());
                     let problem = respond::faulted(id, &incidents.collect::<Vec<_>>());

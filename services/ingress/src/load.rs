@@ -17,12 +17,15 @@ use hyper::body::{Frame, SizeHint};
 use model::limits;
 use tokio::time::{Instant, Sleep};
 
-use crate::auth::permission::WORKFLOWS;
+use crate::auth::permission::{MOUNTS, WORKFLOWS};
 use crate::body::{NoRoom, TooSlow};
 use crate::{App, Problem};
 
 /// Time that a request may take in addition to its wait for an outcome.
 const MARGIN: Duration = Duration::from_secs(30);
+/// Bytes in memory of a body that goes to a payload as it arrives: what was read before that is known,
+/// and the part that is written.
+const STREAM_BYTES: usize = limits::FILE_INLINE_BYTES_MAX + limits::PAYLOAD_CHUNK_BYTES;
 /// The longest time of a request to a workflow, whose endpoint sets its own wait.
 const WORKFLOW_TIME_MAX: Duration = Duration::from_secs(3_600);
 
@@ -50,12 +53,15 @@ pub(crate) async fn admit<F: Future<Output = Response>>(
         ))
         .into_response();
     };
-    let longest = match path.strip_prefix(WORKFLOWS) {
-        Some(rest) if rest.is_empty() || rest.starts_with('/') => WORKFLOW_TIME_MAX,
-        _ => app.config.answer_time_max + MARGIN,
+    let (streams, longest) = match path.strip_prefix(WORKFLOWS) {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => (true, WORKFLOW_TIME_MAX),
+        _ if is_payload(path) => (true, arrival(app.config.payload_bytes_max) + MARGIN),
+        _ => (false, app.config.answer_time_max + MARGIN),
     };
     let share = Arc::new(Share { app: Arc::clone(app), bytes: AtomicUsize::new(0) });
-    let request = request.map(|body| counted(body, Arc::clone(&share)));
+    let in_hand_max =
+        if streams { app.config.body_bytes_max + STREAM_BYTES } else { usize::MAX };
+    let request = request.map(|body| counted(body, Arc::clone(&share), in_hand_max));
     match tokio::time::timeout(longest, run(request)).await {
         Ok(response) => response,
         Err(_) => Problem::timeout(format!(
@@ -97,20 +103,24 @@ impl Drop for Share {
 struct Counted {
     body: Body,
     share: Arc<Share>,
+    /// Bytes of it in memory at once: those beyond have gone to a payload.
+    in_hand_max: usize,
     /// The end of the time for the next part; set while the body waits for it.
     pause: Option<Pin<Box<Sleep>>>,
-    /// The end of the time for the whole body; set by the first read.
-    end: Option<Instant>,
+    /// The time of the first read.
+    begun: Option<Instant>,
+    /// Bytes that have arrived.
+    received: u64,
 }
 
 impl Counted {
-    fn new(body: Body, share: Arc<Share>) -> Self {
-        Self { body, share, pause: None, end: None }
+    fn new(body: Body, share: Arc<Share>, in_hand_max: usize) -> Self {
+        Self { body, share, in_hand_max, pause: None, begun: None, received: 0 }
     }
 
     fn is_too_slow(&mut self, cx: &mut Context<'_>) -> bool {
         let now = Instant::now();
-        let end = *self.end.get_or_insert(now + limits::BODY_TIME_MAX);
+        let end = *self.begun.get_or_insert(now) + arrival(self.received);
         let until = end.min(now + limits::BODY_PAUSE_MAX);
         let pause = self.pause.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(until)));
         pause.as_mut().poll(cx).is_ready()
@@ -131,7 +141,10 @@ impl HttpBody for Counted {
             Poll::Ready(Some(Ok(frame))) => {
                 self.pause = None;
                 let bytes = frame.data_ref().map_or(0, Bytes::len);
-                let has_room = self.share.grow(bytes);
+                self.received += bytes as u64;
+                let in_hand = self.share.bytes.load(Ordering::Relaxed);
+                let more = bytes.min(self.in_hand_max.saturating_sub(in_hand));
+                let has_room = more == 0 || self.share.grow(more);
                 Poll::Ready(Some(if has_room { Ok(frame) } else { Err(NoRoom.into()) }))
             }
             Poll::Ready(Some(Err(error))) => Poll::Ready(Some(Err(error.into()))),
@@ -149,8 +162,22 @@ impl HttpBody for Counted {
 }
 
 /// Wraps the body of a request so that it is counted; an empty one stays as it is.
-fn counted(body: Body, share: Arc<Share>) -> Body {
-    if body.is_end_stream() { body } else { Body::new(Counted::new(body, share)) }
+fn counted(body: Body, share: Arc<Share>, in_hand_max: usize) -> Body {
+    if body.is_end_stream() {
+        return body;
+    }
+    Body::new(Counted::new(body, share, in_hand_max))
+}
+
+/// The time in which a body with this many bytes arrives.
+fn arrival(bytes: u64) -> Duration {
+    limits::BODY_TIME_MAX + Duration::from_secs(bytes / limits::BODY_BYTES_PER_SECOND_MIN)
+}
+
+/// True for the routes of payloads, below each mount.
+fn is_payload(path: &str) -> bool {
+    let below = MOUNTS.iter().find_map(|mount| path.strip_prefix(mount));
+    below.is_some_and(|rest| rest == "/payloads" || rest.starts_with("/payloads/"))
 }
 
 /// True for health and metrics, which are answered under any load.

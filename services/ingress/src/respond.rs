@@ -12,7 +12,8 @@ use protocol::{HttpAnswer, Outcome, Refusal};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::Problem;
+use crate::endpoint::form::unkept;
+use crate::{App, Problem};
 
 /// Elsa's header with the id of the instance that answers.
 pub(crate) const INSTANCE_HEADER: HeaderName =
@@ -50,6 +51,25 @@ pub(crate) struct Verbatim;
 /// Marks a page of ours: a browser shows it as it is, whatever its status.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Page;
+
+/// The response that a workflow wrote; the bytes of a payload are sent as they are read.
+pub(crate) async fn said(
+    app: &App,
+    id: &InstanceId,
+    answer: &HttpAnswer,
+) -> Result<Response, Problem> {
+    let mut response = workflow_said(id, answer);
+    if let Some(hash) = answer.payload.as_ref().filter(|_| !has_no_content(answer.status_code)) {
+        let opened = app.payloads.open(hash).await;
+        let (size, parts) = opened.map_err(|error| unkept(error, usize::MAX))?;
+        *response.body_mut() = Body::from_stream(parts);
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_LENGTH, HeaderValue::from(size));
+        let unknown = HeaderValue::from_static("application/octet-stream");
+        headers.entry(CONTENT_TYPE).or_insert(unknown);
+    }
+    Ok(response)
+}
 
 /// The response that `WriteHttpResponse` wrote.
 pub(crate) fn workflow_said(id: &InstanceId, answer: &HttpAnswer) -> Response {

@@ -24,6 +24,7 @@ mod letters;
 mod live;
 mod nodes;
 mod password;
+mod payloads;
 pub(crate) mod plans;
 mod publishing;
 mod reading;
@@ -164,6 +165,8 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(keys::delete))
         .routes(routes!(keys::audit))
         .routes(routes!(nodes::list))
+        .routes(routes!(payloads::keep))
+        .routes(routes!(payloads::read))
 }
 
 /// The routes under each mount of the API that a designer has tabs for.

@@ -31,6 +31,7 @@ mod live;
 mod oidc;
 mod operated;
 mod over_nats;
+mod payloads;
 mod placeholder;
 mod restarts;
 mod resume;

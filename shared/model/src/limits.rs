@@ -58,8 +58,11 @@ pub const HEADERS_TIME_MAX: Duration = Duration::from_secs(10);
 pub const HEADERS_BYTES_MAX: usize = 64 * 1024;
 /// Time between two parts of the body of a request.
 pub const BODY_PAUSE_MAX: Duration = Duration::from_secs(10);
-/// Time in which the body of a request arrives.
+/// Time in which the body of a request arrives; a large one has a second more for each
+/// [`BODY_BYTES_PER_SECOND_MIN`].
 pub const BODY_TIME_MAX: Duration = Duration::from_secs(120);
+/// The least rate of a large body.
+pub const BODY_BYTES_PER_SECOND_MIN: u64 = 64 * 1024;
 /// Time in which a client has to accept the next part of an answer.
 pub const WRITE_TIME_MAX: Duration = Duration::from_secs(30);
 /// Time of a TLS handshake, with the wait for its turn.

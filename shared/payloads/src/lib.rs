@@ -43,7 +43,7 @@ pub enum Error {
     Damaged(PayloadHash),
     /// The source of its bytes has failed.
     #[error("{0}")]
-    Source(Box<dyn StdError + Send + Sync>),
+    Source(#[source] Box<dyn StdError + Send + Sync>),
     /// The database has failed.
     #[error(transparent)]
     Store(#[from] store::Error),

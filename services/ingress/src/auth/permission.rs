@@ -163,6 +163,8 @@ const API: &[(&str, &str, Need)] = &[
     ("POST", "/bookmark-queue/dead-letters/{id}/replay", P("replay:bookmark-queue:dead-letters")),
     ("GET", "/events", P("read:workflow-instances")),
     ("GET", "/workflow-instances/{id}/events", P("read:workflow-instances")),
+    ("POST", "/payloads", P("write:payloads")),
+    ("GET", "/payloads/{hash}", P("read:payloads")),
     ("GET", "/tasks/pools", P("read:activity-descriptors")),
     ("POST", "/tasks/{taskId}/complete", P("tasks:complete")),
     ("POST", "/tasks/{taskId}/fail", P("tasks:complete")),

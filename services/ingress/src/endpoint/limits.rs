@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use axum::body::{Body, Bytes};
-use axum::http::StatusCode;
+use axum::body::Body;
+use axum::http::{HeaderMap, StatusCode};
 use model::endpoint;
 use serde_json::Value;
 
 use crate::Problem;
 use crate::auth::caller::Caller;
-use crate::body;
 
+use super::arrival::{Arrived, Reading};
 use super::upload::{Refusal, Uploads};
 
 /// The limits of one endpoint, from the payload of its trigger or bookmark.
@@ -30,7 +30,7 @@ pub(super) struct Limits {
 }
 
 /// The body of a request, or the reason why the workflow goes on without it.
-pub(super) type Received = Result<Bytes, Refusal>;
+pub(super) type Received = Result<Arrived, Refusal>;
 
 impl Limits {
     pub(super) fn of(payload: &Value) -> Self {
@@ -63,10 +63,16 @@ impl Limits {
     }
 
     /// Reads the body, within the endpoint's limit and the server's.
-    pub(super) async fn body(&self, body: Body, bytes_max: usize) -> Result<Received, Problem> {
-        let limit = self.bytes_max.unwrap_or(bytes_max).min(bytes_max);
-        match body::read(body, limit).await {
-            Ok(bytes) => Ok(Ok(bytes)),
+    pub(super) async fn body(
+        &self,
+        headers: &HeaderMap,
+        body: Body,
+        reading: Reading<'_>,
+    ) -> Result<Received, Problem> {
+        let limit = self.bytes_max.unwrap_or(reading.body_max).min(reading.body_max);
+        let reading = Reading { body_max: limit, ..reading };
+        match reading.read(headers, body).await {
+            Ok(arrived) => Ok(Ok(arrived)),
             Err(problem) if problem.status() == StatusCode::PAYLOAD_TOO_LARGE => {
                 self.exposed_or_refused(Refusal::too_large(limit), || problem).map(Err)
             }

@@ -17,7 +17,7 @@ use axum::response::Response;
 use model::InstanceId;
 use protocol::HttpAnswer;
 
-use crate::respond;
+use crate::{App, Problem, respond};
 
 /// The part of a file that a request asks for.
 #[derive(Debug, PartialEq)]
@@ -30,10 +30,20 @@ enum Part {
 }
 
 /// The answer that a workflow wrote, or the part of it that the request asks for.
-pub(super) async fn said(request: &Parts, id: &InstanceId, answer: &HttpAnswer) -> Response {
-    let response = respond::workflow_said(id, answer);
+pub(super) async fn said(
+    app: &App,
+    request: &Parts,
+    id: &InstanceId,
+    answer: &HttpAnswer,
+) -> Result<Response, Problem> {
+    let response = respond::said(app, id, answer).await?;
+    Ok(chosen(request, answer, response).await)
+}
+
+async fn chosen(request: &Parts, answer: &HttpAnswer, response: Response) -> Response {
     let is_read = matches!(request.method, Method::GET | Method::HEAD);
-    if !is_read || !answer.is_base64 || response.status() != StatusCode::OK {
+    let is_file = answer.is_base64 || answer.payload.is_some();
+    if !is_read || !is_file || response.status() != StatusCode::OK {
         return response;
     }
     let tag = text(response.headers(), ETAG).map(str::to_owned);
@@ -197,8 +207,10 @@ mod tests {
             content_type: Some("text/plain".to_owned()),
             content: "MDEyMzQ1Njc4OQ==".into(),
             is_base64: true,
+            payload: None,
         };
-        let response = said(&parts, &"i".into(), &answer).await;
+        let response = respond::workflow_said(&"i".into(), &answer);
+        let response = chosen(&parts, &answer, response).await;
         let range = text(response.headers(), CONTENT_RANGE).unwrap_or_default().to_owned();
         let status = response.status().as_u16();
         let body = to_bytes(response.into_body(), 100).await.unwrap();

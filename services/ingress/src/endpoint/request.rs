@@ -6,6 +6,7 @@ use model::media::{self, Charset};
 use model::{Map, depth, endpoint, json, xml};
 use serde_json::{Value, json as value};
 
+use super::arrival::Arrived;
 use super::form::{self, Form};
 use super::limits::{Limits, Received};
 use super::template::unescaped;
@@ -23,12 +24,18 @@ pub(super) fn input(
     template: &str,
     values: Map,
     limits: &Limits,
-    received: &Received,
+    received: Received,
 ) -> Result<Map, Problem> {
     let media_type = content_type(&parts.headers);
     let mut refusal = received.as_ref().err().cloned();
-    let bytes = received.as_deref().unwrap_or_default();
-    let (body, mut form) = content(&parts.headers, media_type.as_deref(), limits, bytes)?;
+    let (body, mut form) = match received {
+        Ok(Arrived::Bytes(bytes)) => {
+            content(&parts.headers, media_type.as_deref(), limits, &bytes)?
+        }
+        Ok(Arrived::Form(form)) => (Value::Null, form),
+        Ok(Arrived::Large(file)) => (file, Form::default()),
+        Err(_) => (Value::Null, Form::default()),
+    };
     if let Some(found) = limits.uploads.refusal(&form.files) {
         let problem = found.problem();
         refusal = Some(limits.exposed_or_refused(found, || problem)?);
@@ -68,9 +75,6 @@ fn content(
         return Ok((Value::Null, Form::default()));
     }
     let line = headers.get("content-type").and_then(|value| value.to_str().ok());
-    if media_type == Some("multipart/form-data") {
-        return Ok((Value::Null, form::multipart(line.unwrap_or_default(), bytes)?));
-    }
     let coding = headers.get("content-encoding").and_then(|value| value.to_str().ok());
     let flawed = |flaw: media::Flaw| {
         Problem::bad_request(match coding {
@@ -81,7 +85,7 @@ fn content(
         })
     };
     let Some(text) = media::text(line, bytes).map_err(flawed)? else {
-        return Ok((file(headers, line, bytes), Form::default()));
+        return Ok((file(headers, bytes), Form::default()));
     };
     let body = match media_type {
         Some(media_type) if media::is_json(media_type) => {
@@ -105,13 +109,20 @@ fn content(
     Ok((body, Form::default()))
 }
 
+/// The name and the media type of a body as a file.
+pub(crate) fn named(headers: &HeaderMap) -> (String, String) {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let name = text("content-disposition").and_then(|line| media::parameter(line, "filename"));
+    let name = name.filter(|name| !name.is_empty()).unwrap_or_else(|| "file".to_owned());
+    (name, text("content-type").unwrap_or("application/octet-stream").to_owned())
+}
+
 /// The body as a file.
-fn file(headers: &HeaderMap, content_type: Option<&str>, bytes: &[u8]) -> Value {
-    let disposition = headers.get("content-disposition").and_then(|value| value.to_str().ok());
-    let name = disposition.and_then(|line| media::parameter(line, "filename"));
+fn file(headers: &HeaderMap, bytes: &[u8]) -> Value {
+    let (name, content_type) = named(headers);
     value!({
-        "fileName": name.filter(|name| !name.is_empty()).unwrap_or_else(|| "file".to_owned()),
-        "contentType": content_type.unwrap_or("application/octet-stream"),
+        "fileName": name,
+        "contentType": content_type,
         "size": bytes.len(),
         "content": form::base64(bytes),
     })
@@ -187,9 +198,9 @@ mod tests {
         let mut values = Map::new();
         values.insert("id".to_owned(), value!("7"));
         let path = "/workflows/orders/7";
-        let received = Ok(body.as_ref().to_vec().into());
+        let received = Ok(Arrived::Bytes(body.as_ref().to_vec().into()));
         let limits = Limits::of(&payload);
-        let input = input(&parts, path, "/orders/{id}", values, &limits, &received)?;
+        let input = input(&parts, path, "/orders/{id}", values, &limits, received)?;
         assert_eq!(input["HttpContext"], true);
         Ok(input["__HttpRequest"].clone())
     }

@@ -1,6 +1,7 @@
 //! Several workflow definitions at once, as files and zips.
 
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::Json;
@@ -11,6 +12,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use futures::stream;
 use model::{Definition, DefinitionId, VersionId, depth, json as exact, limits};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -22,7 +24,7 @@ use super::reading::Reading;
 use super::saving::audit_draft;
 use crate::archive::{Packed, pack, unpack};
 use crate::body::{Body, BytesMax, Params, content_type, read};
-use crate::endpoint::form::multipart;
+use crate::endpoint::form::{FormLimits, multipart};
 use crate::pipeline::identify::Asking;
 use crate::present::shape;
 use crate::problem::ProblemBody;
@@ -57,7 +59,7 @@ pub(super) async fn import(
 ) -> Result<Json<Value>, Problem> {
     let limit = BytesMax::of(&request);
     let bytes = read(request.into_body(), limit).await?;
-    let definitions = definitions(&asking, files(&headers, &bytes)?)?;
+    let definitions = definitions(&asking, files(&headers, bytes).await?)?;
     for definition in &definitions {
         let latest = publication::latest_of(&app, &definition.definition_id).await?;
         publication::refuse_read_only(latest.as_ref())?;
@@ -71,13 +73,16 @@ pub(super) async fn import(
 }
 
 /// The files of a form, those in archives among them.
-pub(super) fn files(headers: &HeaderMap, bytes: &Bytes) -> Result<Vec<Packed>, Problem> {
+pub(super) async fn files(headers: &HeaderMap, bytes: Bytes) -> Result<Vec<Packed>, Problem> {
     if content_type(headers).as_deref() != Some("multipart/form-data") {
         let detail = "the body is no multipart form: send the files in one, such as with curl -F";
         return Err(Problem::bad_request(detail));
     }
     let line = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let form = multipart(line.unwrap_or_default(), bytes)?;
+    let (memory_max, body_max) = (bytes.len(), bytes.len());
+    let limits = FormLimits { payloads: None, memory_max, body_max };
+    let body = stream::iter([Ok::<_, Infallible>(bytes)]);
+    let form = multipart(line.unwrap_or_default(), body, &limits).await?;
     let mut files = Vec::new();
     for file in form.files {
         let text = |name: &str| file.get(name).and_then(Value::as_str).unwrap_or_default();

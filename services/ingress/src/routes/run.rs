@@ -234,7 +234,7 @@ async fn run_to_rest(
                 return Err(problem);
             }
             if let Some(said) = &outcome.response {
-                return Ok(respond::workflow_said(id, said));
+                return respond::said(app, id, said).await;
             }
             let seen = record::get(app, id).await?;
             Ok(state_of(app, &seen).await)
@@ -242,7 +242,7 @@ async fn run_to_rest(
         Reply::Done => {
             let seen = record::get(app, id).await?;
             if let Some(said) = seen.answer_for(&asking.id) {
-                return Ok(respond::workflow_said(id, said));
+                return respond::said(app, id, said).await;
             }
             if seen.status() == SubStatus::Executing {
                 return Ok(respond::accepted(id, InstanceStatus::of_seen(&seen)));

@@ -254,3 +254,15 @@ pub(crate) struct Transport {
     /// Always `Text`.
     transfer_formats: Vec<String>,
 }
+
+/// A file whose bytes are in a payload: a value for inputs and variables of workflows.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct LargeFile {
+    file_name: String,
+    content_type: String,
+    /// Bytes.
+    size: u64,
+    /// The name of the payload: `sha256-` and the digest of its bytes.
+    payload: String,
+}
