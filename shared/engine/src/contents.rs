@@ -16,6 +16,14 @@ impl Contents {
         self.0.insert(hash, content);
     }
 
+    /// The contents that are there.
+    pub(crate) fn there(&self) -> BTreeMap<PayloadHash, Arc<str>> {
+        let there = |(hash, content): (&PayloadHash, &Result<Arc<str>, String>)| {
+            Some((hash.clone(), Arc::clone(content.as_ref().ok()?)))
+        };
+        self.0.iter().filter_map(there).collect()
+    }
+
     /// What is known about a payload; none where the turn was not given it.
     pub(crate) fn of(&self, hash: &PayloadHash) -> Option<&Result<Arc<str>, String>> {
         self.0.get(hash)

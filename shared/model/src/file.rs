@@ -77,6 +77,30 @@ pub fn filled(value: Value, contents: &BTreeMap<PayloadHash, impl AsRef<str>>) -
     }
 }
 
+/// The value, in which the files with these contents, in base64, have their payloads again: the
+/// reverse of [`filled`].
+#[must_use]
+pub fn emptied(value: Value, contents: &BTreeMap<PayloadHash, impl AsRef<str>>) -> Value {
+    let content = members(&value).and_then(|file| text(file, "content"));
+    let mut known = contents.iter();
+    let hash = known.find(|(_, known)| Some(known.as_ref()) == content).map(|(hash, _)| hash);
+    match (value, hash) {
+        (Value::Object(mut file), Some(hash)) => {
+            file.remove("content");
+            file.insert(PAYLOAD.to_owned(), hash.as_str().into());
+            Value::Object(file)
+        }
+        (Value::Object(map), None) => {
+            let members = map.into_iter().map(|(name, value)| (name, emptied(value, contents)));
+            Value::Object(members.collect())
+        }
+        (Value::Array(items), _) => {
+            Value::Array(items.into_iter().map(|item| emptied(item, contents)).collect())
+        }
+        (plain, _) => plain,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -110,9 +134,11 @@ mod tests {
         let mut expected = vec![hash.clone(), PayloadHash::of(b"")];
         expected.sort();
         assert_eq!(found, expected);
-        let filled = filled(value.clone(), &BTreeMap::from([(hash, "aGk=")]));
+        let contents = BTreeMap::from([(hash, "aGk=")]);
+        let filled = filled(value.clone(), &contents);
         let full = json!({"fileName": "a", "contentType": "text/plain", "size": 2, "content": "aGk="});
         assert_eq!(filled["list"][0], full);
         assert_eq!(filled["file"], value["file"]);
+        assert_eq!(emptied(filled, &contents), value);
     }
 }

@@ -36,7 +36,7 @@ fn post(path: &str, content_type: &str, body: impl Into<Body>) -> Request<Body> 
 async fn a_large_body_rests_once_and_is_sent_as_it_came() {
     let world = World::new().await;
     let file = json!({"type": "Elsa.WriteFileHttpResponse", "id": "say", "filename": "back.bin",
-        "content": {"js": "variables.Content"}});
+        "content": {"js": "variables.Content /* its content stays where it is */"}});
     world.publish("mirror", answers("mirror", file)).await;
     let body = text(3 * MIB);
     let mut ids = Vec::new();

@@ -48,6 +48,12 @@ impl Step<'_, '_> {
         file::filled(value, &contents)
     }
 
+    /// The value of such a script: a file that it passes on is large again.
+    pub(super) fn unseen(&self, value: Value) -> Value {
+        let contents = self.draft.env.contents.there();
+        if contents.is_empty() { value } else { file::emptied(value, &contents) }
+    }
+
     /// The content of a payload, or the reason why there is none; nothing where the turn was not given
     /// it, and has to be run again.
     fn content_of(&self, hash: &PayloadHash) -> Option<Result<Arc<str>, String>> {

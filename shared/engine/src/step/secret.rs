@@ -10,7 +10,7 @@ use super::Step;
 use crate::decision::Failure;
 use crate::{Flaw, is_sealed};
 
-/// A script without this word does not read the contents of files.
+/// A script without this word does not read the contents of files: it is the member that has them.
 const CONTENT: &str = "content";
 
 /// What the evaluation in progress has read.
@@ -32,7 +32,7 @@ impl Step<'_, '_> {
     pub(crate) fn begin_reading(&mut self, source: &str, opens: bool) {
         self.reading = Reading {
             opens: Cell::new(opens),
-            reads_contents: Cell::new(source.to_ascii_lowercase().contains(CONTENT)),
+            reads_contents: Cell::new(source.contains(CONTENT)),
             hidden_before: self.hidden_reads.get(),
             ..Reading::default()
         };
@@ -41,6 +41,10 @@ impl Step<'_, '_> {
     /// Ends the evaluation: its value is sealed if it has read a secret, and its error says nothing
     /// if it has read one or a hidden variable.
     pub(crate) fn end_reading(&mut self, end: Result<Value, Flaw>) -> Result<Value, Flaw> {
+        let end = match self.reading.reads_contents.get() {
+            true => end.map(|value| self.unseen(value)),
+            false => end,
+        };
         let has_read = self.has_read_secret();
         if let Some(reason) = self.reading.locked.take() {
             self.reading = Reading::default();
