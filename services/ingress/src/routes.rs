@@ -33,6 +33,7 @@ mod roles;
 mod run;
 mod runtime;
 mod saving;
+mod schedules;
 mod scripting;
 mod searching;
 mod secrets;
@@ -126,6 +127,11 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(bulk::delete_instances_by_id))
         .merge(token_links())
         .routes(routes!(events::trigger))
+        .routes(routes!(schedules::list))
+        .routes(routes!(schedules::get))
+        .routes(routes!(schedules::pause))
+        .routes(routes!(schedules::resume))
+        .routes(routes!(schedules::trigger))
         .routes(routes!(letters::list, letters::list_by_post))
         .routes(routes!(letters::get, letters::delete))
         .routes(routes!(letters::replay))

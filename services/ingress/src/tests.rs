@@ -36,6 +36,7 @@ mod restarts;
 mod resume;
 mod runs;
 mod runtime;
+mod schedules;
 mod searching;
 mod secrets;
 mod signalr;

@@ -23,6 +23,7 @@ pub(crate) mod retention;
 pub(crate) mod role;
 pub(crate) mod run;
 pub(crate) mod runtime;
+pub(crate) mod schedule;
 pub(crate) mod secret;
 pub(crate) mod server;
 pub(crate) mod signing_key;

@@ -21,6 +21,7 @@ mod outbox;
 mod page;
 mod plans;
 mod requests;
+mod schedules;
 mod secrets;
 mod sessions;
 mod timers;
@@ -53,6 +54,7 @@ pub use outbox::{Outbox, OutboxRow};
 pub use page::{Listed, Page};
 pub use plans::{AlterationJob, AlterationPlan, JobStatus, PlanStatus, Plans, Progress};
 pub use requests::{Claim, KeyedRequest, Requests};
+pub use schedules::{ScheduleFilter, SchedulePause, ScheduleStatus, Schedules};
 pub use secrets::{Rewrapped, Secret, Secrets, check_secret};
 pub use sessions::{
     Attempts, LoginLimit, OpenSession, Renewal, Renewed, Session, Sessions, SigningKey,
@@ -73,6 +75,7 @@ pub trait Store:
     + Bookmarks
     + Inbox
     + Timers
+    + Schedules
     + Outbox
     + Tokens
     + Keys

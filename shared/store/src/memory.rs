@@ -16,6 +16,7 @@ mod leftovers;
 mod outbox;
 mod plans;
 mod requests;
+mod schedules;
 mod secrets;
 mod sessions;
 mod tables;

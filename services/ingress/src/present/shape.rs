@@ -13,6 +13,7 @@ pub(crate) mod instance;
 pub(crate) mod journal;
 pub(crate) mod operation;
 pub(crate) mod run;
+pub(crate) mod schedule;
 
 use utoipa::ToSchema;
 
