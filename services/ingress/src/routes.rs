@@ -17,6 +17,7 @@ mod graph;
 mod health;
 mod hub;
 mod identity;
+mod incidents;
 mod instances;
 mod journal;
 mod keys;
@@ -127,6 +128,7 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(bulk::delete_instances_by_id))
         .merge(token_links())
         .routes(routes!(events::trigger))
+        .routes(routes!(incidents::groups))
         .routes(routes!(schedules::list))
         .routes(routes!(schedules::get))
         .routes(routes!(schedules::pause))

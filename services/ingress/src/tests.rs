@@ -24,6 +24,7 @@ mod history;
 mod hub;
 mod idempotency;
 mod identity;
+mod incidents;
 mod instances;
 mod letters;
 mod links;

@@ -12,6 +12,7 @@ pub(crate) mod dev;
 pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod health;
+pub(crate) mod incident;
 pub(crate) mod instance;
 pub(crate) mod key;
 pub(crate) mod lease;

@@ -161,6 +161,7 @@ const API: &[(&str, &str, Need)] = &[
     ("GET", "/bookmark-queue/dead-letters/{id}", P("read:bookmark-queue:dead-letters")),
     ("DELETE", "/bookmark-queue/dead-letters/{id}", P("delete:bookmark-queue:dead-letters")),
     ("POST", "/bookmark-queue/dead-letters/{id}/replay", P("replay:bookmark-queue:dead-letters")),
+    ("GET", "/incidents/groups", P("read:workflow-instances")),
     ("GET", "/schedules", P("read:schedules")),
     ("GET", "/schedules/{scheduleId}", P("read:schedules")),
     ("POST", "/schedules/{scheduleId}/pause", P("write:schedules")),
