@@ -7,6 +7,7 @@ mod alterations;
 mod applications;
 pub(crate) mod book;
 mod bulk;
+mod cursor;
 mod definitions;
 mod descriptors;
 mod events;
@@ -18,6 +19,7 @@ mod health;
 mod hub;
 mod identity;
 mod incidents;
+mod instance_filter;
 mod instances;
 mod journal;
 mod keys;
@@ -95,6 +97,7 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(instances::list, start::start_or_list))
         .routes(routes!(start::start_only))
         .routes(routes!(start::query))
+        .routes(routes!(instances::counts, instances::counts_by_post))
         .routes(routes!(instances::get, instances::delete))
         .routes(routes!(instances::execution_state))
         .routes(routes!(why::why))
@@ -136,6 +139,7 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(schedules::trigger))
         .routes(routes!(letters::list, letters::list_by_post))
         .routes(routes!(letters::get, letters::delete))
+        .routes(routes!(letters::body))
         .routes(routes!(letters::replay))
         .routes(routes!(runtime::status))
         .routes(routes!(runtime::pause))
@@ -188,6 +192,7 @@ fn people() -> Routes {
         .routes(routes!(identity::login))
         .routes(routes!(identity::refresh))
         .routes(routes!(identity::logout))
+        .routes(routes!(identity::me))
         .routes(routes!(password::change))
         .routes(routes!(users::list, users::create))
         .routes(routes!(users::update, users::delete))

@@ -45,8 +45,8 @@ pub use identity::{
 };
 pub use inbox::{CommandFilter, Inbox, PendingCommand};
 pub use instances::{
-    Accepted, Burst, Commit, Expected, InstanceFilter, InstanceOrder, Instances, Loaded,
-    NewInstance, TimeColumn, TimeFilter, TimeOperator,
+    Accepted, Burst, Commit, Expected, InstanceFilter, InstanceOrder, InstancePlace, Instances,
+    Loaded, NewInstance, PlaceKey, TimeColumn, TimeFilter, TimeOperator,
 };
 pub use keys::{ApiKey, Audit, AuditFilter, Keys};
 pub use leftovers::{Leftover, Leftovers};

@@ -109,6 +109,8 @@ const API: &[(&str, &str, Need)] = &[
     ("POST", "/workflow-instances", Key(&["exec:workflow-definitions", "read:workflow-instances"])),
     ("POST", "/workflow-instances/start", P("exec:workflow-definitions")),
     ("POST", "/workflow-instances/query", P("read:workflow-instances")),
+    ("GET", "/workflow-instances/counts", P("read:workflow-instances")),
+    ("POST", "/workflow-instances/counts", P("read:workflow-instances")),
     ("GET", "/workflow-instances/{id}", P("read:workflow-instances")),
     ("DELETE", "/workflow-instances/{id}", P("delete:workflow-instances")),
     ("GET", "/workflow-instances/{id}/execution-state", P("read:workflow-instances")),
@@ -159,6 +161,8 @@ const API: &[(&str, &str, Need)] = &[
     ("GET", "/bookmark-queue/dead-letters", P("read:bookmark-queue:dead-letters")),
     ("POST", "/bookmark-queue/dead-letters", P("read:bookmark-queue:dead-letters")),
     ("GET", "/bookmark-queue/dead-letters/{id}", P("read:bookmark-queue:dead-letters")),
+    // Bodies may contain secrets.
+    ("GET", "/bookmark-queue/dead-letters/{id}/body", P("replay:bookmark-queue:dead-letters")),
     ("DELETE", "/bookmark-queue/dead-letters/{id}", P("delete:bookmark-queue:dead-letters")),
     ("POST", "/bookmark-queue/dead-letters/{id}/replay", P("replay:bookmark-queue:dead-letters")),
     ("GET", "/incidents/groups", P("read:workflow-instances")),
@@ -216,6 +220,7 @@ const API: &[(&str, &str, Need)] = &[
     ("POST", "/identity/logout", Public),
     // The password until now is its credential.
     ("POST", "/identity/password", Public),
+    ("GET", "/identity/me", Key(&[])),
     ("GET", "/identity/users", P("read:user")),
     ("POST", "/identity/users", P("create:user")),
     ("PUT", "/identity/users/{id}", P("update:user")),

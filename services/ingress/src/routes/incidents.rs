@@ -11,9 +11,7 @@ use axum::Json;
 use axum::extract::State;
 use model::{Incident, Instance, InstanceId, Timestamp, derived, limits};
 use serde_json::{Value, json};
-use store::{
-    InstanceFilter, InstanceOrder, Page, TimeColumn, TimeFilter, TimeOperator,
-};
+use store::{InstanceFilter, InstanceOrder, Page, TimeColumn, TimeFilter, TimeOperator};
 use tokio::time::Instant;
 
 use super::bulk::side_by_side;

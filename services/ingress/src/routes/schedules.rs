@@ -50,7 +50,7 @@ pub(super) async fn list(
     let of = params.one("definitionId").filter(|id| !id.is_empty());
     let filter = ScheduleFilter {
         definition_id: of.map(definition_id).transpose()?,
-        is_paused: params.read("isPaused")?,
+        is_paused: params.flag("isPaused")?,
     };
     let (page, upcoming) = (Part::of(&params)?.page()?, upcoming(&params)?);
     let listed = app.cx.store.schedule_page(&filter, page).await?;

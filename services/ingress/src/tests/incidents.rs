@@ -41,7 +41,10 @@ async fn incidents_are_grouped_by_their_cause() {
     assert_eq!(group["message"], "card declined for order 1003");
     assert_eq!((&group["count"], &group["instanceCount"]), (&json!(3), &json!(3)));
     assert_eq!((&group["definitionId"], &group["activityId"]), (&json!("card"), &json!("fails")));
-    assert_eq!((&group["activityType"], &group["code"]), (&json!("Elsa.Fault"), &json!("Declined")));
+    assert_eq!(
+        (&group["activityType"], &group["code"]),
+        (&json!("Elsa.Fault"), &json!("Declined"))
+    );
     assert_eq!(group["newestInstanceId"], json!(newest));
     assert_eq!(group["workflowInstanceIds"].as_array().unwrap().len(), 3);
     assert!(group["firstAt"].as_str().unwrap() <= group["lastAt"].as_str().unwrap());

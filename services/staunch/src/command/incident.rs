@@ -37,15 +37,13 @@ pub(crate) async fn run(args: IncidentArgs, format: Format) -> Result<(), Failur
     let Verb::Ls { definition, since } = args.verb;
     let parts = [("definitionId", definition), ("since", since)].into_iter();
     let parts = parts.filter_map(|(name, value)| Some((name, value?)));
-    let query: String =
-        parts.map(|(name, value)| format!("&{name}={}", segment(&value))).collect();
+    let query: String = parts.map(|(name, value)| format!("&{name}={}", segment(&value))).collect();
     let found = client.get(&format!("/incidents/groups?pageSize=1000{query}")).await?;
     if format == Format::Json {
         return output::json(&found);
     }
     let rows = found.get("items").and_then(Value::as_array).into_iter().flatten().map(|group| {
-        let names =
-            ["count", "definitionId", "activityId", "cause", "lastAt", "newestInstanceId"];
+        let names = ["count", "definitionId", "activityId", "cause", "lastAt", "newestInstanceId"];
         names.map(|name| output::text(group, name)).to_vec()
     });
     let headings = ["COUNT", "DEFINITION", "ACTIVITY", "CAUSE", "LAST", "NEWEST INSTANCE"];

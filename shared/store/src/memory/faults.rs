@@ -15,6 +15,7 @@ pub enum Operation {
     Load,
     Commit,
     List,
+    Count,
     Journal,
     Values,
     DeleteInstance,
