@@ -7,6 +7,7 @@ mod alterations;
 mod applications;
 pub(crate) mod book;
 mod bulk;
+mod cluster;
 mod cursor;
 mod definitions;
 mod descriptors;
@@ -176,6 +177,9 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(keys::delete))
         .routes(routes!(keys::audit))
         .routes(routes!(nodes::list))
+        .routes(routes!(cluster::leases))
+        .routes(routes!(cluster::streams))
+        .routes(routes!(cluster::database))
 }
 
 /// The routes under each mount of the API that a designer has tabs for.

@@ -7,18 +7,6 @@ use protocol::subject;
 pub(crate) const OPERATION: &str = "KV-Operation";
 const MARKER: &str = "Nats-Marker-Reason";
 
-/// The bucket's name.
-pub(crate) fn name(bucket: Bucket) -> &'static str {
-    match bucket {
-        Bucket::Leases => subject::LEASES_BUCKET,
-        Bucket::Timers => subject::TIMERS_BUCKET,
-        Bucket::Definitions => subject::DEFINITIONS_BUCKET,
-        Bucket::Nodes => subject::NODES_BUCKET,
-        Bucket::Runtime => subject::RUNTIME_BUCKET,
-        Bucket::Activities => subject::ACTIVITIES_BUCKET,
-    }
-}
-
 /// The message is a tombstone: a purge, or the marker that the server leaves for an expired key.
 pub(crate) fn is_tombstone(headers: Option<&HeaderMap>) -> bool {
     let Some(headers) = headers else { return false };

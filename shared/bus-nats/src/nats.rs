@@ -50,7 +50,7 @@ pub async fn connect(options: Options) -> Result<NatsBus, Error> {
     let healer = Healer::new(control_api.clone(), options.keep_provisioned)?;
     let hub = |bucket| {
         let (api, link) = (control_api.clone(), control.clone());
-        (bucket, hub::Hub::new(bucket::name(bucket), api, link, healer.clone(), &closed))
+        (bucket, hub::Hub::new(bucket.name(), api, link, healer.clone(), &closed))
     };
     let buckets = [
         Bucket::Leases,

@@ -11,6 +11,7 @@ pub mod check;
 pub mod conformance;
 mod definitions;
 mod error;
+mod figures;
 mod identity;
 mod inbox;
 mod instances;
@@ -39,6 +40,7 @@ pub use definitions::{
     Published, PublishedVersion, Retracted, Saved, VersionOption,
 };
 pub use error::Error;
+pub use figures::{Figures, PoolFigures};
 pub use identity::{
     Application, Identity, Role, RoleChange, User, UserChange, check_application, check_role,
     check_user,
@@ -96,6 +98,9 @@ pub trait Store:
     /// # Errors
     /// [`Error::Unavailable`] when it does not answer or cannot write.
     async fn ping(&self) -> Result<(), Error>;
+
+    /// How this process uses the database now.
+    fn figures(&self) -> Figures;
 
     /// Finishes the queued work, then closes. Both together take a bounded time; work that is not
     /// finished by then is given up, and its callers get an error.

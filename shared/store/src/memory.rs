@@ -112,6 +112,10 @@ impl Store for MemoryStore {
         self.run(Operation::Ping, |_| Ok(())).await
     }
 
+    fn figures(&self) -> crate::Figures {
+        crate::Figures { backend: "memory", ..crate::Figures::default() }
+    }
+
     async fn close(&self) {}
 }
 

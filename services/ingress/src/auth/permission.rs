@@ -248,6 +248,9 @@ const API: &[(&str, &str, Need)] = &[
     ("DELETE", "/api-keys/{id}", P("delete:api-keys")),
     ("GET", "/audit", P("read:audit")),
     ("GET", "/nodes", P("read:nodes")),
+    ("GET", "/cluster/leases", P("read:nodes")),
+    ("GET", "/cluster/streams", P("read:nodes")),
+    ("GET", "/cluster/database", P("read:nodes")),
 ];
 
 /// The routes outside of the API.

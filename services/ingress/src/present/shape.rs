@@ -7,6 +7,7 @@
 
 pub(crate) mod alteration;
 pub(crate) mod bulk;
+pub(crate) mod cluster;
 pub(crate) mod definition;
 pub(crate) mod descriptor;
 pub(crate) mod incident;

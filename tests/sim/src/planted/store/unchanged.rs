@@ -82,6 +82,10 @@ impl Store for BrokenStore {
         self.twin.ping().await
     }
 
+    fn figures(&self) -> store::Figures {
+        self.twin.figures()
+    }
+
     async fn close(&self) {
         self.twin.close().await;
     }
