@@ -7,12 +7,14 @@ mod alterations;
 mod applications;
 pub(crate) mod book;
 mod bulk;
+mod checking;
 mod cluster;
 mod cursor;
 mod definitions;
 mod descriptors;
 mod events;
 mod executions;
+mod figures;
 mod files;
 mod front;
 mod graph;
@@ -74,6 +76,7 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(definitions::by_definition_id))
         .routes(routes!(definitions::get, publishing::delete))
         .routes(routes!(definitions::versions))
+        .routes(routes!(figures::of_definition))
         .routes(routes!(graph::subgraph))
         .routes(routes!(graph::segments))
         .routes(routes!(files::export_one, files::export_with_users))
@@ -222,6 +225,7 @@ fn secrets() -> Routes {
 pub(crate) fn documents() -> Routes {
     Routes::default()
         .routes(routes!(transfers::import))
+        .routes(routes!(checking::check))
         .routes(routes!(saving::post))
         .routes(routes!(saving::put))
         .routes(routes!(saving::import, saving::import_put))

@@ -8,6 +8,7 @@ mod attacks;
 mod book;
 mod bounds;
 mod browser;
+mod checking;
 mod cluster;
 mod composite;
 mod connections;

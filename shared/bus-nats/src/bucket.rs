@@ -1,8 +1,6 @@
-//! The names of the buckets, and the headers that mark a key as removed.
+//! The headers that mark a key of a bucket as removed.
 
 use async_nats::HeaderMap;
-use bus::Bucket;
-use protocol::subject;
 
 pub(crate) const OPERATION: &str = "KV-Operation";
 const MARKER: &str = "Nats-Marker-Reason";

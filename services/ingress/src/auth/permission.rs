@@ -48,6 +48,8 @@ const API: &[(&str, &str, Need)] = &[
         "/workflow-definitions/by-definition-id/{definitionId}",
         P("read:workflow-definitions"),
     ),
+    ("POST", "/workflow-definitions/validation/check", P("write:workflow-definitions")),
+    ("GET", "/workflow-definitions/{definitionId}/figures", P("read:workflow-definitions")),
     ("POST", "/workflow-definitions/import", P("write:workflow-definitions")),
     ("PUT", "/workflow-definitions/import", P("write:workflow-definitions")),
     ("GET", "/workflow-definitions/{definitionId}", P("read:workflow-definitions")),
