@@ -35,7 +35,9 @@ mod m0017_secrets;
 mod m0018_searchable_values;
 mod m0019_cluster;
 mod m0020_upkeep;
-mod m0021_payloads;
+mod m0021_schedule_pauses;
+mod m0022_incidents;
+mod m0023_payloads;
 
 pub use sea_orm_migration::MigratorTrait;
 use sea_orm_migration::sea_orm::DatabaseBackend;
@@ -95,6 +97,8 @@ fn all() -> Vec<(&'static str, &'static [&'static str])> {
         ("m0018_searchable_values", m0018_searchable_values::STATEMENTS),
         ("m0019_cluster", m0019_cluster::STATEMENTS),
         ("m0020_upkeep", m0020_upkeep::STATEMENTS),
-        ("m0021_payloads", m0021_payloads::STATEMENTS),
+        ("m0021_schedule_pauses", m0021_schedule_pauses::STATEMENTS),
+        ("m0022_incidents", m0022_incidents::STATEMENTS),
+        ("m0023_payloads", m0023_payloads::STATEMENTS),
     ]
 }

@@ -17,6 +17,7 @@ mod outbox;
 mod payloads;
 mod plans;
 mod requests;
+mod schedules;
 mod secrets;
 mod sessions;
 mod tables;
@@ -110,6 +111,10 @@ impl crate::Salvage for MemoryStore {}
 impl Store for MemoryStore {
     async fn ping(&self) -> Result<(), Error> {
         self.run(Operation::Ping, |_| Ok(())).await
+    }
+
+    fn figures(&self) -> crate::Figures {
+        crate::Figures { backend: "memory", ..crate::Figures::default() }
     }
 
     async fn close(&self) {}
