@@ -7,12 +7,7 @@ use chassis::{Life, Settings};
 use clap::{Args, Parser, Subcommand};
 use store::Store;
 
-use crate::command::{
-    app, apply, archive, bench, config, dead, decode, demo, dev, doctor, events, health, incident,
-    instance, key, lease, log_level, migrate, nats_permissions, provision, retention, role, run,
-    runtime, schedule, secret, server, signing_key, support_bundle, test, top, user, validate, why,
-    worker, workflow,
-};
+use crate::command::{app, apply, archive, bench, config, dead, decode, demo, dev, doctor, events, health, incident, instance, key, lease, log_level, migrate, nats_permissions, payload, provision, retention, role, run, runtime, schedule, secret, server, signing_key, support_bundle, test, top, user, validate, why, worker, workflow};
 use crate::failure::EXIT_CODES;
 use crate::output::Format;
 use crate::{Failure, database, local, say};
@@ -86,6 +81,8 @@ enum Command {
     Retention(retention::RetentionArgs),
     /// Lists and reads archived instances
     Archive(archive::ArchiveArgs),
+    /// Keeps a file as a payload, for the inputs of workflows, and reads one
+    Payload(payload::PayloadArgs),
     /// Lists, pauses, resumes and triggers the schedules of published definitions
     Schedule(schedule::ScheduleArgs),
     /// Shows, pauses, resumes and drains executors
@@ -227,6 +224,7 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
         Command::Instance(args) => instance::run(args, format).await,
         Command::Incident(args) => incident::run(args, format).await,
         Command::Runtime(args) => runtime::run(args, format).await,
+        Command::Payload(args) => payload::run(args, format).await,
         Command::Schedule(args) => schedule::run(args, format).await,
         Command::Why(args) => why::run(args, format).await,
         Command::Top(args) => top::run(args, format).await,

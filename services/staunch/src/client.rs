@@ -184,6 +184,27 @@ impl Client {
         self.read(answer).await
     }
 
+    /// Sends a body of any size below `/elsa/api`, as it is read.
+    ///
+    /// # Errors
+    /// The refusal of the server; unavailable if it does not answer.
+    pub(crate) async fn upload(
+        &self,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: reqwest::Body,
+    ) -> Result<Response, Failure> {
+        let mut request = self.http.post(format!("{}/elsa/api{path}", self.server)).body(body);
+        if let Some(api_key) = &self.api_key {
+            request = request.header("Authorization", format!("ApiKey {api_key}"));
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let answer = request.send().await.map_err(|error| self.silent(&error))?;
+        self.read(answer).await
+    }
+
     /// Opens an answer that goes on: its chunks are for the caller to read.
     ///
     /// # Errors

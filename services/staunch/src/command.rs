@@ -19,6 +19,7 @@ pub(crate) mod lease;
 pub(crate) mod log_level;
 pub(crate) mod migrate;
 pub(crate) mod nats_permissions;
+pub(crate) mod payload;
 pub(crate) mod provision;
 pub(crate) mod retention;
 pub(crate) mod role;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use model::limits;
+
 use crate::Rules;
 
 /// Settings of the timer service.
@@ -38,6 +40,8 @@ pub struct Config {
     pub inbox_after: Duration,
     /// Instances that have been executing for longer than this get a command to go on.
     pub unfinished_after: Duration,
+    /// How long a payload is kept that no instance uses.
+    pub payload_kept: Duration,
     /// What is kept, and for how long.
     pub rules: Rules,
     /// The longest wait for work in progress when the service stops.
@@ -62,6 +66,7 @@ impl Default for Config {
             outbox_after: Duration::from_secs(5),
             inbox_after: Duration::from_secs(10),
             unfinished_after: Duration::from_secs(20),
+            payload_kept: limits::PAYLOAD_KEPT,
             rules: Rules::default(),
             drain: Duration::from_secs(5),
         }
@@ -76,6 +81,7 @@ impl Config {
     pub fn from_settings(settings: &chassis::Settings) -> Result<Self, archive::Error> {
         let rules = Rules::from_settings(settings)?;
         let (scan_every, drain) = (settings.timer_scan(), settings.drain());
-        Ok(Self { scan_every, drain, rules, ..Self::default() })
+        let payload_kept = settings.payload_kept;
+        Ok(Self { scan_every, drain, payload_kept, rules, ..Self::default() })
     }
 }

@@ -12,7 +12,7 @@ use chassis::Point;
 use futures::StreamExt as _;
 use model::{CommandId, InstanceId, Timestamp, derived, limits};
 use protocol::{Body, Command, Message, Perform, header, subject};
-use store::{InstanceFilter, Leftover, OutboxRow, Page, PendingCommand};
+use store::{Cleared, InstanceFilter, Leftover, OutboxRow, Page, PendingCommand};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -23,6 +23,8 @@ use crate::{Context, Error, shards, unreadable};
 const PUBLISHING_MAX: usize = 32;
 /// The largest number of rows of one query, however many were handled lately.
 const ROWS_MAX: u64 = 10_000;
+/// The largest number of payloads that one sweep looks at: each may have thousands of parts.
+const PAYLOADS_MAX: u64 = 100;
 /// The pause before the same row is handled again; it doubles each time.
 const FIRST_PAUSE: Duration = Duration::from_secs(30);
 /// The time between two removals of rows that are of no use: they do no harm meanwhile.
@@ -53,7 +55,8 @@ pub struct Mended {
     pub expired: u64,
     /// Rows that cannot be read and are moved to the dead letters.
     pub unreadable: u64,
-    /// Rows of no use: expired tokens, timers without an instance, schedules without a definition.
+    /// Rows of no use: expired tokens, timers without an instance, schedules without a definition,
+    /// payloads that no instance uses.
     pub cleared: u64,
 }
 
@@ -307,6 +310,10 @@ impl Sweep {
             is_rest |= count >= limit;
             cleared += count;
         }
+        let before = now.before(self.cx.config.payload_kept);
+        let Cleared { seen, removed } = store.clear_payloads(before, now, PAYLOADS_MAX).await?;
+        is_rest |= seen >= PAYLOADS_MAX;
+        cleared += removed;
         if !is_rest {
             self.cleared_at = Some(Instant::now());
         }
