@@ -116,3 +116,39 @@ impl Depot {
         self.0.as_ref().ok_or_else(none)
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::sync::Arc;
+
+    use chassis::{SystemChance, SystemClock};
+    use model::Timestamp;
+    use store::memory::MemoryStore;
+
+    use super::*;
+
+    /// Payloads in memory.
+    pub(crate) fn depot() -> Depot {
+        let store = MemoryStore::new(Arc::new(|| Timestamp::from_millis(1)));
+        let max = limits::PAYLOAD_BYTES_MAX;
+        let (clock, chance) = (Arc::new(SystemClock), Arc::new(SystemChance));
+        Depot::new(Some(Payloads::new(Arc::new(store), clock, chance, max)))
+    }
+
+    #[tokio::test]
+    async fn small_files_stay_and_large_ones_rest() {
+        let depot = depot();
+        let small = depot.file("a", "x/y", b"hi".to_vec()).await.unwrap();
+        assert_eq!(small["content"], "aGk=");
+        let bytes = vec![7; limits::FILE_INLINE_BYTES_MAX + 1];
+        let large = depot.file("b", "x/y", bytes.clone()).await.unwrap();
+        let hash = PayloadHash::of(&bytes);
+        assert_eq!(large, file::large("b", "x/y", bytes.len() as u64, &hash));
+        let filled = depot.filled(&json!([large, small])).await.unwrap().unwrap();
+        assert_eq!(filled[0]["content"], STANDARD.encode(&bytes));
+        assert_eq!(depot.filled(&small).await.unwrap(), None);
+        let absent = file::large("c", "x/y", 1, &PayloadHash::of(b"?"));
+        assert!(matches!(depot.filled(&absent).await, Err(Error::Absent(_))));
+        assert!(Depot::default().filled(&absent).await.is_err());
+    }
+}

@@ -2,6 +2,7 @@ use std::fs;
 use std::path::Path;
 
 use super::*;
+use crate::depot::tests::depot;
 
 fn saved(path: &str, text: &str, append: bool) -> FileAccess {
     FileAccess::Save { path: path.to_owned(), data: STANDARD.encode(text), payload: None, append }
@@ -88,4 +89,30 @@ async fn what_is_no_file_or_too_large_is_refused() {
     }
     let missing = access(folder.path(), open("none"), "k").await;
     assert_eq!((&missing["error"], &missing["code"]), (&json!("failed"), &json!("NotFound")));
+}
+
+#[tokio::test]
+async fn large_files_rest_in_payloads_and_come_from_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = Files::new(Some(folder.path().to_owned()), depot());
+    let bytes = vec![7; 3 * limits::FILE_INLINE_BYTES_MAX];
+    fs::write(folder.path().join("in"), &bytes).unwrap();
+    let read = files.access(&open("in"), "k").await.into_input();
+    let hash: model::PayloadHash = read["payload"].as_str().unwrap().parse().unwrap();
+    assert_eq!((&read["size"], read.get("content")), (&json!(bytes.len()), None));
+    assert_eq!(hash, model::PayloadHash::of(&bytes));
+    let save = |path: &str, payload: &model::PayloadHash, append: bool| {
+        let (path, payload) = (path.to_owned(), Some(payload.clone()));
+        FileAccess::Save { path, data: String::new(), payload, append }
+    };
+    let written = files.access(&save("a/out", &hash, false), "k").await.into_input();
+    assert_eq!((&written["path"], &written["size"]), (&json!("a/out"), &json!(bytes.len())));
+    assert!(fs::read(folder.path().join("a/out")).unwrap() == bytes);
+    let added = files.access(&save("a/out", &hash, true), "k2").await.into_input();
+    assert_eq!(added["size"], 2 * bytes.len(), "{added:?}");
+    let left: Vec<_> = fs::read_dir(folder.path().join("a")).unwrap().collect();
+    assert_eq!(left.len(), 2, "the file, and what was appended to it: {left:?}");
+    let absent = files.access(&save("x", &model::PayloadHash::of(b"?"), false), "k").await;
+    assert_eq!(absent.into_input()["error"], "refused");
+    assert!(!folder.path().join("x").exists());
 }

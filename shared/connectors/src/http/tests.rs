@@ -377,3 +377,31 @@ async fn bytes_server(headers: &'static str, bytes: &'static [u8]) -> String {
     });
     format!("http://{address}")
 }
+
+#[tokio::test]
+async fn large_files_are_sent_from_payloads_and_answers_rest_in_them() {
+    let depot = crate::depot::tests::depot();
+    let text = "0123456789abcdef".repeat(40_000);
+    let file = depot.file("a.bin", "x/y", text.clone().into_bytes()).await.unwrap();
+    assert!(file.get("payload").is_some());
+    let large = answer("200 OK", "content-type: application/pdf\r\n", &text);
+    let (url, mut requests) = server(vec![large.clone(), large]).await;
+    let http = Http::new(Guard { allow_private: true }, depot);
+    let mut post = call(format!("{url}/plan.pdf"));
+    post.method = "POST".into();
+    post.content = file.clone();
+    let end = http.get(&post).await;
+    let hash = model::PayloadHash::of(text.as_bytes());
+    let expected = model::file::large("plan.pdf", "application/pdf", text.len() as u64, &hash);
+    assert_eq!(end["content"], expected, "{end:?}");
+    let request = requests.recv().await.unwrap();
+    assert!(request.contains(&format!("content-length: {}\r\n", text.len())));
+    assert!(!request.contains("transfer-encoding"));
+    assert!(request.ends_with(&text));
+    post.content_type = Some("multipart/form-data".into());
+    post.content = json!({"title": "T", "doc": [file]});
+    assert_eq!(http.get(&post).await["statusCode"], 200);
+    let request = requests.recv().await.unwrap();
+    assert!(request.contains("filename=\"a.bin\"\r\nContent-Type: x/y\r\n\r\n0123"));
+    assert_eq!(request.matches(&text).count(), 1);
+}
