@@ -20,6 +20,7 @@ mod identity;
 mod instances;
 mod journal;
 mod keys;
+mod leases;
 mod letters;
 mod live;
 mod nodes;
@@ -137,6 +138,8 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(live::of_instance))
         .route(hub::PATH, get(hub::connect))
         .route(hub::NEGOTIATE, post(hub::negotiate))
+        .routes(routes!(leases::poll))
+        .routes(routes!(leases::heartbeat))
         .routes(routes!(tasks::complete))
         .routes(routes!(tasks::fail))
         .routes(routes!(activity_types::list, activity_types::register))

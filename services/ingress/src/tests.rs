@@ -25,6 +25,7 @@ mod hub;
 mod idempotency;
 mod identity;
 mod instances;
+mod leases;
 mod letters;
 mod links;
 mod live;

@@ -121,6 +121,9 @@ fn ingress(grant: &mut Grant) {
     reads(grant, subject::ACTIVITIES_BUCKET);
     writes(grant, subject::ACTIVITIES_BUCKET);
     grant.publishes([format!("$JS.API.CONSUMER.CREATE.{}.*", subject::TASKS_STREAM)]);
+    // Tasks of workers that ask over HTTP.
+    grant.publishes(pulls(subject::TASKS_STREAM, "*"));
+    grant.publishes([format!("$JS.API.CONSUMER.INFO.{}.*", subject::TASKS_STREAM)]);
     // It says who works on an instance.
     reads(grant, subject::LEASES_BUCKET);
 }
