@@ -67,6 +67,8 @@ pub(crate) struct App {
     pub(crate) room: Arc<Semaphore>,
     /// One permit per byte of their bodies.
     pub(crate) bodies: Semaphore,
+    /// One permit per request that waits for tasks: they leave room for others.
+    pub(crate) polls: Semaphore,
     /// Limits of the rate of requests.
     pub(crate) rates: Rates,
     /// The number of commands that wait.
@@ -120,6 +122,7 @@ impl App {
             health: node::health(&cx.store, &cx.bus, &cx.presence),
             room: Arc::new(Semaphore::new(config.requests_max)),
             bodies: Semaphore::new(config.bodies_bytes_max),
+            polls: Semaphore::new((config.requests_max / 2).max(1)),
             rates: Rates::new(&config),
             backlog: Backlog::new(config.backlog_max),
             streams: Streams::new(config.streams_max, config.streams_per_caller_max),

@@ -27,6 +27,7 @@ mod head;
 mod history;
 mod idempotency;
 mod identity;
+mod lease;
 mod live;
 mod load;
 mod metrics;

@@ -26,6 +26,7 @@ mod instance_filter;
 mod instances;
 mod journal;
 mod keys;
+mod leases;
 mod letters;
 mod live;
 mod nodes;
@@ -154,6 +155,8 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(live::of_instance))
         .route(hub::PATH, get(hub::connect))
         .route(hub::NEGOTIATE, post(hub::negotiate))
+        .routes(routes!(leases::poll))
+        .routes(routes!(leases::heartbeat))
         .routes(routes!(tasks::complete))
         .routes(routes!(tasks::fail))
         .routes(routes!(activity_types::list, activity_types::register))

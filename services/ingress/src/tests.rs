@@ -28,6 +28,7 @@ mod idempotency;
 mod identity;
 mod incidents;
 mod instances;
+mod leases;
 mod letters;
 mod links;
 mod live;

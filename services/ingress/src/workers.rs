@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bus::{Bucket, Pool, Put, Revision};
-use engine::{Library, check_schema};
+use engine::{Library, activity_type};
 use model::{ActivityType, Definition, limits};
 use protocol::subject;
 use serde_json::{Value, json};
@@ -83,7 +83,7 @@ fn read(key: &str, bytes: &[u8]) -> Result<ActivityType, Vec<String>> {
         members.entry("type").or_insert_with(|| json!(name));
         members.entry("version").or_insert_with(|| json!(version));
     }
-    let kind = parse(document)?;
+    let kind = activity_type(document)?;
     if (&kind.type_name, kind.version) != (&name, version) {
         return Err(vec![format!(
             "it is about {}, and its key about {name}@{version}",
@@ -91,22 +91,6 @@ fn read(key: &str, bytes: &[u8]) -> Result<ActivityType, Vec<String>> {
         )]);
     }
     Ok(kind)
-}
-
-/// Reads a document, and names everything that is wrong with it.
-pub(crate) fn parse(document: Value) -> Result<ActivityType, Vec<String>> {
-    if !document.is_object() {
-        return Err(vec!["a document is a JSON object".to_owned()]);
-    }
-    let kind: ActivityType =
-        serde_json::from_value(document).map_err(|error| vec![error.to_string()])?;
-    let mut flaws = kind.flaws();
-    for (member, schema) in [("input", &kind.input), ("output", &kind.output)] {
-        if let Err(reason) = check_schema(schema) {
-            flaws.push(format!("{member}: {reason}"));
-        }
-    }
-    if flaws.is_empty() { Ok(kind) } else { Err(flaws) }
 }
 
 /// Writes the document of a type, and makes the consumer of its tasks.

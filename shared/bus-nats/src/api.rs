@@ -103,6 +103,11 @@ impl Api {
         &self.client
     }
 
+    /// Why the server has refused a request on this subject just now.
+    pub(crate) fn denied(&self, subject: &str) -> Option<String> {
+        self.refusals.about(subject)
+    }
+
     /// The full subject of an API call.
     pub(crate) fn subject(&self, call: &str) -> String {
         format!("{}.{call}", self.prefix)

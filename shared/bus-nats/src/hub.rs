@@ -245,7 +245,9 @@ struct Progress {
 
 /// The address for the acknowledgement of a message, and the facts about the message that it
 /// contains.
-pub(crate) struct AckAddress {
+pub(crate) struct AckAddress<'a> {
+    /// The stream.
+    pub(crate) stream: &'a str,
     /// The number of deliveries.
     pub(crate) attempt: i64,
     /// The message's sequence in the stream.
@@ -258,11 +260,16 @@ pub(crate) struct AckAddress {
     pub(crate) pending: u64,
 }
 
-impl AckAddress {
+impl<'a> AckAddress<'a> {
+    /// The address of a delivery.
+    pub(crate) fn of(message: &'a Message) -> Option<Self> {
+        Self::read(message.reply.as_ref()?)
+    }
+
     /// Reads `$JS.ACK.<stream>.<consumer>.<attempt>.<sequence>.<delivered>.<time>.<pending>`; the
     /// newer form has domain and account before the stream.
-    pub(crate) fn of(message: &Message) -> Option<Self> {
-        let tokens: Vec<_> = message.reply.as_ref()?.strip_prefix("$JS.ACK.")?.split('.').collect();
+    pub(crate) fn read(address: &'a str) -> Option<Self> {
+        let tokens: Vec<_> = address.strip_prefix("$JS.ACK.")?.split('.').collect();
         let start = match tokens.len() {
             7 => 2,
             9.. => 4,
@@ -270,6 +277,7 @@ impl AckAddress {
         };
         let number = |at: usize| tokens.get(start + at)?.parse::<u64>().ok();
         Some(Self {
+            stream: tokens.get(start - 2)?,
             attempt: i64::try_from(number(0)?).ok()?,
             sequence: number(1)?,
             delivered: number(2)?,
@@ -307,31 +315,19 @@ async fn run(hub: Arc<Hub>) {
 mod tests {
     use super::*;
 
-    fn address(reply: &str) -> Option<AckAddress> {
-        let message = Message {
-            subject: "x".into(),
-            reply: Some(reply.into()),
-            payload: Bytes::new(),
-            headers: None,
-            status: None,
-            description: None,
-            length: 0,
-        };
-        AckAddress::of(&message)
-    }
-
     #[test]
     fn both_forms_of_the_address_are_read() {
         for reply in [
             "$JS.ACK.S.C.1.22.3.1700000000000000000.5",
             "$JS.ACK._.AC.S.C.1.22.3.1700000000000000000.5.x",
         ] {
-            let address = address(reply).unwrap();
+            let address = AckAddress::read(reply).unwrap();
             assert_eq!(
                 (address.attempt, address.sequence, address.delivered, address.pending),
                 (1, 22, 3, 5)
             );
+            assert_eq!(address.stream, "S");
         }
-        assert!(address("_INBOX.x").is_none());
+        assert!(AckAddress::read("_INBOX.x").is_none());
     }
 }

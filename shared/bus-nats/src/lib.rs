@@ -28,6 +28,7 @@ mod queue;
 mod refusals;
 mod select;
 mod status;
+mod task;
 mod topology;
 mod wire;
 

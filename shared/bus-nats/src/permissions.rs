@@ -15,5 +15,4 @@ mod text;
 
 pub use account::{Account, Export, Flow, User};
 pub use accounts::Accounts;
-pub(crate) use client::kind_of;
 pub use grant::Grant;

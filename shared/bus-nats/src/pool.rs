@@ -13,7 +13,7 @@ use crate::api::{ApiError, nanos};
 use crate::select::select;
 
 /// Workers that take longer say that they are at work, or get the task again.
-const ACK_WAIT: Duration = Duration::from_secs(30);
+pub(crate) const ACK_WAIT: Duration = Duration::from_secs(30);
 /// Tasks of one type in progress, over all its workers.
 const ACK_PENDING_MAX: u32 = 1_000;
 /// Longer than an election of a leader (4 to 9 s).

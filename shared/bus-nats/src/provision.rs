@@ -5,7 +5,6 @@ use protocol::subject;
 
 use crate::NatsBus;
 use crate::ensure::{compare, consumer_config, ensure_consumer, ensure_stream, stream_config};
-use crate::permissions::kind_of;
 use crate::placement::Placement;
 use crate::topology::{BucketSpec, ConsumerSpec, StreamSpec, Topology};
 
@@ -48,7 +47,7 @@ impl NatsBus {
     /// # Errors
     /// [`Error::NotProvisioned`] when another consumer has these tasks, or the server has no room.
     pub async fn provision_worker(&self, kind: &str) -> Result<String, Error> {
-        let (task_type, version) = kind_of(kind);
+        let (task_type, version) = subject::task_kind(kind);
         self.provide_pool(task_type, version).await?;
         Ok(subject::task_consumer(task_type, version))
     }

@@ -28,6 +28,12 @@ async fn nats_keeps_the_promises_of_the_queue() {
 }
 
 #[tokio::test]
+async fn nats_keeps_the_promises_of_tasks() {
+    let servers = Servers::default();
+    bus::conformance::tasks::exercise(async || servers.make().await).await;
+}
+
+#[tokio::test]
 async fn nats_keeps_the_promises_of_buckets() {
     let servers = Servers::default();
     bus::conformance::kv::exercise(async || servers.make().await).await;

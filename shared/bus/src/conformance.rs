@@ -18,6 +18,7 @@ use crate::{Change, Nonces, Revision, Watch};
 pub mod kv;
 pub mod layer;
 pub mod queue;
+pub mod tasks;
 pub mod wire;
 
 /// The longest wait for any condition.

@@ -1,7 +1,7 @@
 //! The message port: queues, key-value buckets and plain messages, as traits with a memory twin,
 //! and what Staunch builds on them: leases, claims, presence and published pointers.
 //!
-//! Adapters implement only [`Queue`], [`Kv`] and [`Wire`] (together: [`Bus`]); everything else
+//! Adapters implement only [`Queue`], [`Tasks`], [`Kv`] and [`Wire`] (together: [`Bus`]); everything else
 //! here is written once, over the traits, and runs the same on NATS and in a simulation.
 //! Nothing in this crate knows what a workflow is.
 
@@ -25,6 +25,7 @@ mod presence;
 mod queue;
 mod rendezvous;
 mod retry;
+mod tasks;
 mod wire;
 
 pub use claim::{Claim, Claimed, Claims};
@@ -42,4 +43,5 @@ pub use port::{Bus, Nonces};
 pub use presence::{Member, Presence, Standing, members};
 pub use queue::{Delivery, Pool, Queue, Receipt, SELECT_BYTES_MAX, Settle, Span, Stream};
 pub use rendezvous::owner_of;
+pub use tasks::{Handed, TaskAnswer, Tasks};
 pub use wire::{Endpoint, Incoming, Subscription, Wire};

@@ -11,6 +11,7 @@ mod figures;
 mod kv;
 mod log;
 mod outside;
+mod tasks;
 mod wire;
 
 use std::collections::BTreeMap;
@@ -156,7 +157,7 @@ impl MemoryBus {
     /// The consumers of tasks: the subject of each by its name.
     #[must_use]
     pub fn pools(&self) -> BTreeMap<String, String> {
-        self.state().log.pools().clone()
+        self.state().log.pools()
     }
 
     /// Closes the bus for all its clones: subscriptions and watches end, operations fail.

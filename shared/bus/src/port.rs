@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::{Bucket, Kv, Outside, Queue, Wire};
+use crate::{Bucket, Kv, Outside, Queue, Tasks, Wire};
 
 /// The source of nonces: each call gives a text that no call gave before, on any node.
 pub type Nonces = Arc<dyn Fn() -> String + Send + Sync>;
 
 /// The whole port.
-pub trait Bus: Queue + Wire + Send + Sync + 'static {
+pub trait Bus: Queue + Tasks + Wire + Send + Sync + 'static {
     /// The bucket's key-value store.
     fn kv(&self, bucket: Bucket) -> Arc<dyn Kv>;
 

@@ -100,7 +100,7 @@ pub use outline::{Activation, Expression, NodeRef, Outcomes, Plan};
 pub use problem::{Problem, Severity};
 pub use program::Program;
 pub use registry::Registry;
-pub use schema::check_schema;
+pub use schema::activity_type;
 pub use sites::{Site, Sites};
 pub use state::State;
 pub use step::{ChildExecution, Step};

@@ -283,27 +283,35 @@ pub(crate) fn types_in(
 ) -> Vec<ActivityType> {
     let own = Types::of(definition);
     let mut found = BTreeMap::new();
-    let mut rest = vec![definition.root.clone()];
+    let meant = |map: &Map| {
+        let name = map.get("type").and_then(Value::as_str).filter(|name| !is_type(name))?;
+        let is_workflow = user(map, is_type).is_some_and(|it| library.get(&it).is_some());
+        if is_workflow { None } else { library.type_of_worker(&own, name, version(map)) }
+    };
+    each_object(&definition.root, &mut |map| {
+        if let Some(kind) = meant(map) {
+            found.insert((kind.type_name.clone(), kind.version), (*kind).clone());
+        }
+    });
+    found.into_values().collect()
+}
+
+/// Visits every object in this value, and in what placeholders stand for.
+fn each_object(root: &Value, visit: &mut dyn FnMut(&Map)) {
+    let mut rest = vec![root];
     while let Some(value) = rest.pop() {
         match value {
             Value::Array(items) => rest.extend(items),
             Value::Object(map) => {
-                rest.extend(placeholder::original(&map).map(Value::Object));
-                let name = map.get("type").and_then(Value::as_str);
-                let name = name.filter(|name| !is_type(name));
-                let is_workflow = user(&map, is_type).is_some_and(|it| library.get(&it).is_some());
-                let kind = name
-                    .filter(|_| !is_workflow)
-                    .and_then(|name| library.type_of_worker(&own, name, version(&map)));
-                if let Some(kind) = kind {
-                    found.insert((kind.type_name.clone(), kind.version), (*kind).clone());
+                if let Some(original) = placeholder::original(map) {
+                    each_object(&Value::Object(original), visit);
                 }
-                rest.extend(map.into_values());
+                visit(map);
+                rest.extend(map.values());
             }
             _ => {}
         }
     }
-    found.into_values().collect()
 }
 
 fn user(map: &Map, is_type: &dyn Fn(&str) -> bool) -> Option<Reference> {

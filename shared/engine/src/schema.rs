@@ -1,7 +1,7 @@
 //! JSON Schemas (draft 2020-12 unless they name another) of what workers are given and give back.
 
 use jsonschema::{PatternOptions, Validator};
-use model::Map;
+use model::{ActivityType, Map};
 use serde_json::Value;
 
 /// Flaws that one check reports.
@@ -36,12 +36,23 @@ impl Schema {
     }
 }
 
-/// Checks that a JSON Schema can be used for an activity type.
+/// Reads the document of an activity type.
 ///
 /// # Errors
-/// The reason why it cannot.
-pub fn check_schema(schema: &Map) -> Result<(), String> {
-    Schema::new(schema).map(|_| ())
+/// Everything that is wrong with it.
+pub fn activity_type(document: Value) -> Result<ActivityType, Vec<String>> {
+    if !document.is_object() {
+        return Err(vec!["a document is a JSON object".to_owned()]);
+    }
+    let kind: ActivityType =
+        serde_json::from_value(document).map_err(|error| vec![error.to_string()])?;
+    let mut flaws = kind.flaws();
+    for (member, schema) in [("input", &kind.input), ("output", &kind.output)] {
+        if let Err(reason) = Schema::new(schema) {
+            flaws.push(format!("{member}: {reason}"));
+        }
+    }
+    if flaws.is_empty() { Ok(kind) } else { Err(flaws) }
 }
 
 fn short(text: &str) -> String {

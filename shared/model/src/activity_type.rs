@@ -20,6 +20,7 @@ const DONE: &str = "Done";
 
 /// How an activity reaches its worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum Mode {
     /// By a task, which waits until a worker takes it.
@@ -31,6 +32,7 @@ pub enum Mode {
 
 /// The document of one version of an activity type.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ActivityType {
     /// Its name, such as `Acme.ChargeCard`.

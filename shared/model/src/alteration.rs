@@ -10,6 +10,7 @@ use crate::ActivityId;
 
 /// One change. Elsa's names, and ours for what Elsa does otherwise.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 pub enum Alteration {
     /// Ends the instance.
@@ -32,6 +33,7 @@ pub enum Alteration {
     Migrate {
         /// The number of that version; `2.0` is 2.
         #[serde(deserialize_with = "whole")]
+        #[cfg_attr(feature = "schema", schemars(with = "u32"))]
         target_version: u32,
     },
     /// Gives a variable a value.

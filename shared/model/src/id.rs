@@ -33,6 +33,7 @@ macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident $kind:literal;)+) => {$(
         $(#[$doc])*
         #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(transparent)]
         pub struct $name(String);
 

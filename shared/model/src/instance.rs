@@ -21,6 +21,7 @@ pub enum Status {
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum SubStatus {
     /// Accepted; nothing has run yet.
     #[default]
@@ -99,6 +100,7 @@ impl FromStr for SubStatus {
 
 /// The instance that started this one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Parent {
     /// The parent's id.

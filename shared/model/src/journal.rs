@@ -10,6 +10,7 @@ type Map = serde_json::Map<String, Value>;
 
 /// Elsa's event names, as they are written in its execution log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum What {
     /// An activity began.
     Started,
@@ -36,6 +37,7 @@ pub enum What {
 /// One line of the journal. Databases keep lines without the names of these members, so a new
 /// member comes at the end and has a default.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
     /// 1, 2, 3 … within the instance, without gaps.
@@ -59,18 +61,22 @@ pub struct Entry {
     pub payload: Option<Value>,
     /// The node that ran the burst; only on the first line of each burst.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(skip_serializing_if = "Option::is_none"))]
     pub node: Option<String>,
     /// The number of the execution that the activity belongs to; 0 for the workflow itself. See
     /// [`execution_id`].
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(skip_serializing_if = "Option::is_none"))]
     pub owner: Option<u64>,
     /// The values of the activity and the changes of variables, if there are any.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(skip_serializing_if = "Option::is_none"))]
     pub recorded: Option<Box<Recorded>>,
 }
 
 /// The values that a line of the journal keeps. Kept without the names of its members, as lines are.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Recorded {
     /// The path of the activity, where its id alone does not name it.
@@ -85,6 +91,7 @@ pub struct Recorded {
 
 /// A variable and its new value.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Changed {
     /// The number of the execution that has the variable; 0 for a variable of the workflow.

@@ -277,3 +277,9 @@ pub const HUB_MESSAGE_BYTES_MAX: usize = 32 * 1024;
 pub const HUB_HANDSHAKE_TIME_MAX: Duration = Duration::from_secs(15);
 /// Time in which a client of a hub has to send something: its clients send a ping every 15 s.
 pub const HUB_IDLE_TIME_MAX: Duration = Duration::from_secs(30);
+/// Types and versions of tasks in one request for tasks over HTTP.
+pub const TASK_KINDS_PER_POLL_MAX: usize = 16;
+/// Tasks that one request over HTTP takes.
+pub const TASKS_PER_POLL_MAX: usize = 100;
+/// The longest wait of a request for tasks over HTTP: less than the patience of common proxies.
+pub const TASK_POLL_WAIT_MAX: Duration = Duration::from_secs(25);

@@ -18,6 +18,7 @@ pub struct Stimulus {
 
 /// Where messages come from that workflows listen to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MessageSource {
     /// A subject, which may have wildcards.

@@ -12,6 +12,7 @@ const REPORT: &str = "RunTaskReport";
 
 /// How a worker ended an attempt of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum TaskStatus {
     /// It is done, and has a result.

@@ -83,6 +83,7 @@ pub struct Sequence {
 
 /// Starts an instance.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Start {
     /// From the subject.
@@ -125,6 +126,7 @@ pub struct Start {
 
 /// What an instance takes over from the one that it repeats.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Restart {
     /// The activity to begin at, of a flowchart; at the start when there is none.
@@ -136,6 +138,7 @@ pub struct Restart {
 
 /// Resumes an instance at a bookmark.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Resume {
     /// From the subject.
@@ -160,6 +163,7 @@ pub struct Resume {
 
 /// Cancels an instance.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Cancel {
     /// From the subject.
@@ -173,6 +177,7 @@ pub struct Cancel {
 /// Changes an instance from outside its workflow: all of it, or nothing when one alteration does
 /// not fit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Alter {
     /// From the subject.
@@ -184,6 +189,7 @@ pub struct Alter {
 
 /// Raises an event: resumes the bookmarks that wait for it, and starts its triggers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct EventRaised {
     /// From the subject.
@@ -205,6 +211,7 @@ pub struct EventRaised {
 
 /// Ends an attempt of a task that `RunTask` handed out. Without a status, the task is completed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct TaskCompleted {
     /// From the subject.

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 /// `staunch.event.<definition>.<instance>.{started|suspended|finished|faulted|cancelled}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct LifecycleEvent {
     /// The same on every delivery.
@@ -39,6 +40,7 @@ pub struct LifecycleEvent {
 /// `staunch.journal.<definition>.<instance>`: the journal of one burst. It reaches those who
 /// subscribe at that moment; no stream stores it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct BurstJournal {
     /// The instance.
@@ -52,6 +54,7 @@ pub struct BurstJournal {
 /// `staunch.task.<type>.<version>`: an attempt of a task, for a worker. It answers on
 /// `staunch.cmd.task.<type>.<version>.<taskId>`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TaskRequest {
     /// The id that the worker names in its result: the same in every attempt.
@@ -77,6 +80,7 @@ pub struct TaskRequest {
 
 /// A request to cache-notifier to announce a definition, and its answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Noticed {
     /// The definition that changed.
@@ -99,6 +103,7 @@ pub struct Noticed {
 /// The pointer of a definition that a node has, on `staunch.cache.applied.<node>`. On
 /// `staunch.cache.ask` it is a question to all nodes: only the definition counts there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CachePosition {
     /// The definition.
@@ -115,6 +120,7 @@ pub struct CachePosition {
 /// `staunch.timer.armed`: a timer is due soon. The node that owns its shard fires it without a look
 /// into the database. When this message is lost, the timer fires a few seconds late at most.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TimerArmed {
     /// The instance that waits.

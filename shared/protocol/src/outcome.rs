@@ -8,6 +8,7 @@ use serde_json::Value;
 
 /// The outcome of a command, sent to its `Staunch-Reply-To`. JSON on the wire.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Outcome {
     /// The instance; none if the command is not about one.
@@ -36,6 +37,7 @@ pub struct Outcome {
 
 /// The reason why a command changed nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum Refusal {
     /// It could not be read.
@@ -60,6 +62,7 @@ pub enum Refusal {
 
 /// The answer for an HTTP client.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct HttpAnswer {
     /// 100 to 599.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Whether an executor takes commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Taking {
     /// It takes commands.
     Running,
@@ -15,6 +16,7 @@ pub enum Taking {
 
 /// The answer on `staunch.runtime.<node>`: the work of one executor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Runtime {
     /// The node.

@@ -198,6 +198,14 @@ pub fn task_of(subject: &str) -> Option<(String, u32)> {
     Some((untoken(task_type)?, task_version(version)?))
 }
 
+/// The type and the version that people write as one word: `Ship` is version 1, `Ship@2` version 2.
+#[must_use]
+pub fn task_kind(text: &str) -> (&str, u32) {
+    let versioned = text.rsplit_once('@');
+    let versioned = versioned.and_then(|(name, version)| Some((name, task_version(version)?)));
+    versioned.unwrap_or((text, 1))
+}
+
 /// The notice that this task is not wanted any more.
 #[must_use]
 pub fn task_cancel(task_type: &str, version: u32, task_id: &str) -> String {

@@ -9,6 +9,8 @@ mod api;
 #[cfg(test)]
 mod contained;
 #[cfg(test)]
+mod listeners;
+#[cfg(test)]
 mod other_side;
 #[cfg(test)]
 mod search;

@@ -52,7 +52,8 @@ stories! {
         a_cluster_without_a_timer_says_what_it_lacks;
     tasks:
         a_worker_is_any_client_and_its_reports_count_once
-        a_task_that_is_late_or_not_wanted_is_announced;
+        a_task_that_is_late_or_not_wanted_is_announced
+        a_worker_without_nats_polls_and_any_node_answers_for_it;
     waiting:
         an_instance_waits_for_a_timer_and_for_a_resume
         two_hundred_timers_fire_once_and_not_early_after_their_node_died_g6;

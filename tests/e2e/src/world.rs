@@ -36,6 +36,15 @@ impl World {
         Some(Self { cluster, _turn: turn })
     }
 
+    /// On SQLite, with a broker of this configuration.
+    pub(crate) async fn on_broker(config: &str) -> Self {
+        let turn = TURN.acquire().await.unwrap();
+        let mut plan = Plan::new(&executable("staunch").await);
+        plan.broker_config = Some(config.to_owned());
+        let cluster = Cluster::start(plan).await.unwrap();
+        Self { cluster, _turn: turn }
+    }
+
     /// Starts a node with these roles, and waits until it is ready.
     pub(crate) async fn node(&self, name: &str, roles: &str) -> Node {
         self.start(NodePlan::new(name, roles)).await

@@ -5,6 +5,9 @@
 //! instance's state, as that version writes them. The tests here compare: today's code writes the
 //! bytes of the newest version, reads the bytes of every version, and ignores members that a later
 //! version may add. See `schema/wire/README.md` for how to add a version.
+//!
+//! What clients may rely on is in `schema/messages` (JSON Schemas, made from the types) and
+//! `schema/api/asyncapi.json` (all subjects).
 
 #[cfg(test)]
 mod buckets;
@@ -12,5 +15,7 @@ mod buckets;
 mod files;
 #[cfg(test)]
 mod messages;
+#[cfg(test)]
+mod public;
 #[cfg(test)]
 mod state;

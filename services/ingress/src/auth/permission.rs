@@ -178,6 +178,8 @@ const API: &[(&str, &str, Need)] = &[
     ("POST", "/payloads", P("write:payloads")),
     ("GET", "/payloads/{hash}", P("read:payloads")),
     ("GET", "/tasks/pools", P("read:activity-descriptors")),
+    ("POST", "/tasks/poll", P("tasks:poll")),
+    ("POST", "/tasks/{taskId}/heartbeat", P("tasks:poll")),
     ("POST", "/tasks/{taskId}/complete", P("tasks:complete")),
     ("POST", "/tasks/{taskId}/fail", P("tasks:complete")),
     ("POST", "/tests/activities", P("exec:tests")),
@@ -340,8 +342,13 @@ pub(crate) fn is_token_link(template: &str) -> bool {
 /// Whether the answer of the route with this template contains a secret: such an answer is never
 /// kept.
 pub(crate) fn answers_secret(template: &str) -> bool {
-    let template = unmounted(template);
-    template == "/api-keys" || template == "/workflow-instances/{id}/bookmarks/{bookmarkId}/url"
+    matches!(
+        unmounted(template),
+        "/api-keys"
+            | "/tasks/poll"
+            | "/tasks/{taskId}/heartbeat"
+            | "/workflow-instances/{id}/bookmarks/{bookmarkId}/url"
+    )
 }
 
 /// Whether requests to the route with this template contain secrets: nothing of them is kept, not

@@ -97,8 +97,12 @@ pub(crate) enum Flaw {
     Over,
 }
 
+/// The `typ` of tokens of sessions.
+const SESSION: &str = "JWT";
+
 /// A token whose header is read and nothing else.
 pub(crate) struct Sealed<'a> {
+    kind: Option<String>,
     /// The id of the key that it claims to be signed by.
     pub(crate) key_id: String,
     signed: &'a str,
@@ -106,12 +110,17 @@ pub(crate) struct Sealed<'a> {
     signature: Vec<u8>,
 }
 
-/// Signs claims.
+/// Signs the claims of a session.
 pub(crate) fn sign(claims: &Claims, key: &Key) -> Result<String, Flaw> {
+    sign_as(SESSION, claims, key)
+}
+
+/// Signs what a token of this kind says.
+pub(crate) fn sign_as(kind: &str, claims: &impl Serialize, key: &Key) -> Result<String, Flaw> {
     let header = Header {
         alg: ALGORITHM.to_owned(),
         kid: Some(key.id.clone()),
-        typ: Some("JWT".to_owned()),
+        typ: Some(kind.to_owned()),
         crit: None,
     };
     let text = |bytes: Vec<u8>| URL_SAFE_NO_PAD.encode(bytes);
@@ -139,10 +148,19 @@ pub(crate) fn open(token: &str) -> Result<Sealed<'_>, Flaw> {
     }
     let signature = URL_SAFE_NO_PAD.decode(signature).or(Err(Flaw::Malformed))?;
     let key_id = header.kid.ok_or(Flaw::Key)?;
-    Ok(Sealed { key_id, signed, payload, signature })
+    Ok(Sealed { kind: header.typ, key_id, signed, payload, signature })
 }
 
 impl Sealed<'_> {
+    /// What it says, if the signature is that of the key, and the token is of this kind.
+    pub(crate) fn read<T: DeserializeOwned>(&self, kind: &str, key: &Key) -> Result<T, Flaw> {
+        mac(key, self.signed)?.verify_slice(&self.signature).or(Err(Flaw::Signature))?;
+        if self.kind.as_deref() != Some(kind) {
+            return Err(Flaw::Malformed);
+        }
+        part(self.payload)
+    }
+
     /// The claims, if the signature is that of the key, and the token is one of ours for this use
     /// at this time.
     pub(crate) fn claims(

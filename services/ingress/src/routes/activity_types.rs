@@ -42,7 +42,7 @@ pub(super) async fn register(
     caller: Caller,
     Body(document): Body<Value>,
 ) -> Result<Json<Value>, Problem> {
-    let kind = workers::parse(document).map_err(|flaws| {
+    let kind = engine::activity_type(document).map_err(|flaws| {
         let advice = "docs/activity-types.md has an example";
         Problem::bad_request(format!(
             "this activity type cannot be used: {}; {advice}",

@@ -6,15 +6,16 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
-use model::{Map, Stimulus, TaskStatus, limits};
+use model::{CommandId, Map, Stimulus, TaskStatus, limits};
 use protocol::{ReplyWhen, Resume, TaskCompleted};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use store::{BookmarkFilter, PendingCommand, StoredBookmark};
 use utoipa::ToSchema;
 
-use super::resume;
+use super::{leases, resume};
 use crate::body::{Body, Prefer};
+use crate::lease::{self, Lease};
 use crate::pipeline;
 use crate::pipeline::identify::{self, Asking};
 use crate::pipeline::reply::{Patience, Reply};
@@ -28,9 +29,13 @@ use crate::{App, Problem, bounds, record, respond};
 pub(super) struct CompleteRequest {
     /// The result of the task.
     result: Option<Value>,
+    /// The outcome by which the activity ends, if its type has several.
+    outcome: Option<String>,
     /// The attempt that it is of; the current one if it is left out.
     #[schema(minimum = 1, maximum = 1_000)]
     attempt: Option<u32>,
+    /// The lease on the task, of a worker that polled for it: it names the attempt.
+    lease: Option<String>,
 }
 
 /// The failure of a worker.
@@ -48,6 +53,8 @@ pub(super) struct FailRequest {
     /// The attempt that failed; the current one if it is left out.
     #[schema(minimum = 1, maximum = 1_000)]
     attempt: Option<u32>,
+    /// The lease on the task, of a worker that polled for it: it names the attempt.
+    lease: Option<String>,
 }
 
 fn check_attempt(attempt: Option<u32>) -> Result<(), Problem> {
@@ -65,7 +72,9 @@ fn check_attempt(attempt: Option<u32>) -> Result<(), Problem> {
     params(("taskId" = String, Path)), request_body = CompleteRequest,
     responses((status = 200, body = shape::run::TaskCompletion),
         (status = 202, body = shape::run::TaskCompletion, description = "Kept until the instance waits for it"),
-        (status = 409, body = ProblemBody, description = "It was completed already"), (status = 413, body = ProblemBody)))]
+        (status = 403, body = ProblemBody, description = "The lease was changed, or is none of this cluster"),
+        (status = 409, body = ProblemBody, description = "It was completed already, or the lease is over"),
+        (status = 413, body = ProblemBody)))]
 pub(super) async fn complete(
     State(app): State<Arc<App>>,
     Path(task_id): Path<String>,
@@ -73,11 +82,12 @@ pub(super) async fn complete(
     asking: Asking,
     Body(request): Body<CompleteRequest>,
 ) -> Result<Response, Problem> {
-    let CompleteRequest { result, attempt } = request;
+    let CompleteRequest { result, outcome, attempt, lease } = request;
     check_attempt(attempt)?;
     let result = result.unwrap_or_default();
-    let report = TaskCompleted { task_id, result, attempt, ..TaskCompleted::default() };
-    end(&app, &prefer, &asking, report, "task.complete").await
+    let report = TaskCompleted { task_id, result, outcome, attempt, ..TaskCompleted::default() };
+    let sender = Sender { prefer, asking, lease };
+    end(&app, sender, report, "task.complete").await
 }
 
 /// Reports that an attempt of a task failed: another one follows, or the activity fails.
@@ -85,7 +95,8 @@ pub(super) async fn complete(
     params(("taskId" = String, Path)), request_body = FailRequest,
     responses((status = 200, body = shape::run::TaskCompletion),
         (status = 202, body = shape::run::TaskCompletion, description = "Kept until the instance waits for it"),
-        (status = 409, body = ProblemBody, description = "The task, or this attempt, is over"),
+        (status = 403, body = ProblemBody, description = "The lease was changed, or is none of this cluster"),
+        (status = 409, body = ProblemBody, description = "The task, this attempt, or the lease is over"),
         (status = 413, body = ProblemBody)))]
 pub(super) async fn fail(
     State(app): State<Arc<App>>,
@@ -94,7 +105,7 @@ pub(super) async fn fail(
     asking: Asking,
     Body(request): Body<FailRequest>,
 ) -> Result<Response, Problem> {
-    let FailRequest { error, retryable, retry_after, attempt } = request;
+    let FailRequest { error, retryable, retry_after, attempt, lease } = request;
     check_attempt(attempt)?;
     let pause_max = limits::CALL_PAUSE_MAX.as_secs();
     if let Some(seconds) = retry_after.filter(|seconds| *seconds > pause_max) {
@@ -111,23 +122,95 @@ pub(super) async fn fail(
         retry_after,
         ..TaskCompleted::default()
     };
-    end(&app, &prefer, &asking, report, "task.fail").await
+    let sender = Sender { prefer, asking, lease };
+    end(&app, sender, report, "task.fail").await
 }
 
-/// Brings a report to the instance that waits for it, or keeps it until one does.
+/// Who sends a report, and how.
+struct Sender {
+    prefer: Prefer,
+    asking: Asking,
+    lease: Option<String>,
+}
+
+/// Ends an attempt of a task, with a lease or without.
 async fn end(
     app: &Arc<App>,
-    prefer: &Prefer,
-    asking: &Asking,
+    sender: Sender,
     report: TaskCompleted,
     what: &'static str,
 ) -> Result<Response, Problem> {
+    let Sender { prefer, asking, lease } = sender;
+    bounds::name("the task's id", &report.task_id)?;
+    bounds::optional("outcome", report.outcome.as_deref())?;
     let patience = match prefer.respond_async {
         true => Patience::None,
         false => Patience::Until(ReplyWhen::Committed, prefer.within(app.config.answer_time_max)),
     };
+    let Some(lease) = lease else { return bring(app, &asking, report, patience, what).await };
+    let lease = lease::open(app, &report.task_id, &lease).await?;
+    let answer = end_leased(app, asking, &lease, report, patience, what).await;
+    let status = answer.as_ref().map_or_else(Problem::status, Response::status);
+    // From here on the report is kept, or will never count.
+    if status.is_success() || matches!(status, StatusCode::CONFLICT | StatusCode::NOT_FOUND) {
+        leases::settle(app, &lease).await;
+    }
+    answer
+}
+
+/// Ends the attempt of a lease. The same lease gives the same command: a repeat has no second effect,
+/// and the same answer.
+async fn end_leased(
+    app: &Arc<App>,
+    asking: Asking,
+    lease: &Lease,
+    report: TaskCompleted,
+    patience: Patience,
+    what: &'static str,
+) -> Result<Response, Problem> {
+    if let Some(other) = report.attempt.filter(|other| *other != lease.attempt) {
+        return Err(Problem::bad_request(format!(
+            "attempt is {other}, and the lease is on attempt {}: leave it out",
+            lease.attempt
+        )));
+    }
+    let attempt = lease.attempt.to_string();
+    let id = CommandId::new(model::derived(&["task", &lease.task_id, &attempt, what]));
+    let seen = record::find(app, &lease.instance_id).await?;
+    if let Some(seen) = seen.filter(|seen| seen.has_applied(&id)) {
+        return resume::answer(app, &seen, Reply::Done).await;
+    }
+    if waiting(app, &lease.task_id).await?.is_none() {
+        return Err(over(lease));
+    }
+    let report = TaskCompleted {
+        attempt: Some(lease.attempt),
+        kind: Some((lease.task_type.clone(), lease.version)),
+        ..report
+    };
+    let asking = Asking { id, is_keyed: true, ..asking };
+    bring(app, &asking, report, patience, what).await
+}
+
+/// The problem of a task that nothing waits for any more.
+pub(super) fn over(lease: &Lease) -> Problem {
+    let detail = format!(
+        "task {} is over: it was ended by another, its time was over, or it is not wanted any more",
+        lease.task_id
+    );
+    let problem = Problem::conflict("task-over", detail).with("taskId", lease.task_id.as_str());
+    problem.with("workflowInstanceId", lease.instance_id.as_str())
+}
+
+/// Brings a report to the instance that waits for it, or keeps it until one does.
+async fn bring(
+    app: &Arc<App>,
+    asking: &Asking,
+    report: TaskCompleted,
+    patience: Patience,
+    what: &'static str,
+) -> Result<Response, Problem> {
     let task_id = report.task_id.clone();
-    bounds::name("the task's id", &task_id)?;
     if let Some(found) = waiting(app, &task_id).await? {
         let seen = record::get(app, &found.instance_id).await?;
         let body = Resume {
@@ -147,7 +230,7 @@ async fn end(
 }
 
 /// The bookmark of the instance that waits for the task.
-async fn waiting(app: &App, task_id: &str) -> Result<Option<StoredBookmark>, Problem> {
+pub(super) async fn waiting(app: &App, task_id: &str) -> Result<Option<StoredBookmark>, Problem> {
     let hash = Some(Stimulus::task(task_id).hash());
     let filter = BookmarkFilter { hash, ..BookmarkFilter::default() };
     Ok(app.cx.store.find(&filter, 1).await?.into_iter().next())

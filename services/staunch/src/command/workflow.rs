@@ -90,7 +90,8 @@ struct ListArgs {
 /// The server's refusal; for `validate`, a file with problems.
 pub(crate) async fn run(args: WorkflowArgs, format: Format) -> Result<(), Failure> {
     if let Verb::Validate(files) = args.verb {
-        return validate::run(&files, format);
+        let known = files.known_types(&args.client).await?;
+        return validate::run(&files, known, format);
     }
     let client = Client::new(&args.client)?;
     match args.verb {

@@ -21,19 +21,11 @@ pub(super) struct Worker {
     pub(super) name: String,
 }
 
-/// The type and the version: `Ship` is version 1, `Ship@2` version 2.
-pub(crate) fn kind_of(text: &str) -> (&str, u32) {
-    let versioned = text.rsplit_once('@');
-    let versioned =
-        versioned.and_then(|(name, version)| Some((name, subject::task_version(version)?)));
-    versioned.unwrap_or((text, 1))
-}
-
 impl Worker {
     /// # Errors
     /// [`Error::Corrupt`] when no name can be made of the type.
     pub(super) fn of(kind: &str) -> Result<Self, Error> {
-        let (task_type, version) = kind_of(kind);
+        let (task_type, version) = subject::task_kind(kind);
         let longest = subject::task_results(task_type).len();
         let letters = task_type.chars().filter(char::is_ascii_alphanumeric).count();
         if letters == 0 || longest > SUBJECT_BYTES_MAX {
@@ -136,8 +128,6 @@ mod tests {
         assert_eq!((worker.name.as_str(), &worker.versions), ("worker-ship-order", &[1].into()));
         assert_eq!(Worker::of("Ship Order@3").unwrap().versions, [3].into());
         assert_eq!(Worker::of("Ship Order@3").unwrap().name, worker.name);
-        assert_eq!(kind_of("a@b"), ("a@b", 1));
-        assert_eq!(kind_of("a@0"), ("a@0", 1));
         for wrong in ["", "---", "é", &"x".repeat(SUBJECT_BYTES_MAX)] {
             let error = Worker::of(wrong).unwrap_err().to_string();
             assert!(error.contains("no user can be named"), "{error}");

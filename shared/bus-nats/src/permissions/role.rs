@@ -123,6 +123,9 @@ fn ingress(grant: &mut Grant) {
     grant.publishes([format!("$JS.API.CONSUMER.CREATE.{}.*", subject::TASKS_STREAM)]);
     // It says who works on which instance.
     follows(grant, subject::LEASES_BUCKET);
+    // Tasks of workers that ask over HTTP.
+    grant.publishes(pulls(subject::TASKS_STREAM, "*"));
+    grant.publishes([format!("$JS.API.CONSUMER.INFO.{}.*", subject::TASKS_STREAM)]);
 }
 
 /// Takes commands and requests; publishes what a burst leads to, and outcomes to whoever waits.

@@ -1,4 +1,4 @@
-//! The streams of the twin, the one consumer of commands, and the names of those of tasks.
+//! The streams of the twin, the one consumer of commands, and those of tasks.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -15,6 +15,8 @@ use crate::{Error, Pool, Receipt, SELECT_BYTES_MAX, Span, Stream};
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
 /// How long a delivery may stay unanswered; as in the topology.
 const ACK_WAIT: Duration = Duration::from_secs(3);
+/// The same of tasks; as the consumers of NATS have it.
+pub(super) const TASK_ACK_WAIT: Duration = Duration::from_secs(30);
 /// The number of deliveries that may be unanswered at the same time.
 const ACK_PENDING_MAX: usize = 8_192;
 /// The number of messages in one stream: a work queue refuses more, the others drop the oldest.
@@ -24,8 +26,14 @@ const MESSAGES_MAX: usize = 1_000_000;
 pub(super) struct Log {
     streams: BTreeMap<Stream, One>,
     consumer: Consumer,
-    /// The consumers of tasks: the subject of each by its name.
-    pools: BTreeMap<String, String>,
+    /// The consumers of tasks, by name.
+    pools: BTreeMap<String, TaskPool>,
+}
+
+/// The consumer of one type and version of tasks.
+struct TaskPool {
+    subject: String,
+    consumer: Consumer,
 }
 
 #[derive(Default)]
@@ -88,48 +96,37 @@ impl Log {
     /// Takes the commands that can be delivered now, and returns when the next one will be, if that
     /// is known.
     pub(super) fn pull(&mut self, max: usize, now: Instant) -> (Vec<Pulled>, Option<Instant>) {
-        let Self { streams, consumer, .. } = self;
-        let commands = streams.entry(Stream::Commands).or_default();
-        let mut pulled = Vec::new();
-        let mut room = PULL_BYTES_MAX;
-        let mut fits = |message: &Message| {
-            room.checked_sub(message.payload.len()).inspect(|left| room = *left).is_some()
-        };
-        let due = consumer.pending.iter_mut().filter(|(_, pending)| pending.again_at <= now);
-        for (sequence, pending) in due {
-            if pulled.len() >= max {
-                return (pulled, Some(now));
+        let commands = self.streams.entry(Stream::Commands).or_default();
+        self.consumer.pull(commands, None, ACK_WAIT, max, now)
+    }
+
+    /// Takes the tasks of a consumer that can be delivered now; as [`Log::pull`]. None of one that does
+    /// not exist.
+    pub(super) fn take(
+        &mut self,
+        name: &str,
+        max: usize,
+        now: Instant,
+    ) -> (Vec<Pulled>, Option<Instant>) {
+        let tasks = self.streams.entry(Stream::Tasks).or_default();
+        match self.pools.get_mut(name) {
+            Some(TaskPool { subject, consumer }) => {
+                consumer.pull(tasks, Some(subject), TASK_ACK_WAIT, max, now)
             }
-            if let Some((stored_at, message)) = commands.stored.get(sequence) {
-                if !fits(message) {
-                    return (pulled, Some(now));
-                }
-                pending.attempt += 1;
-                pending.again_at = now + ACK_WAIT;
-                pulled.push(Pulled {
-                    sequence: *sequence,
-                    attempt: pending.attempt,
-                    stored_at: *stored_at,
-                    message: message.clone(),
-                });
-            }
+            None => (Vec::new(), None),
         }
-        for (sequence, (stored_at, message)) in commands.stored.range(consumer.delivered + 1..) {
-            let is_full = pulled.len() >= max || consumer.pending.len() >= ACK_PENDING_MAX;
-            if is_full || !fits(message) {
-                break;
-            }
-            consumer.delivered = *sequence;
-            consumer.pending.insert(*sequence, Pending { attempt: 1, again_at: now + ACK_WAIT });
-            pulled.push(Pulled {
-                sequence: *sequence,
-                attempt: 1,
-                stored_at: *stored_at,
-                message: message.clone(),
-            });
+    }
+
+    /// Removes a task, also if the answer is late.
+    pub(super) fn ack_task(&mut self, sequence: u64) {
+        self.remove(Stream::Tasks, sequence);
+    }
+
+    /// Delivers a task again at this time.
+    pub(super) fn retry_task(&mut self, name: &str, sequence: u64, again_at: Instant) {
+        if let Some(pool) = self.pools.get_mut(name) {
+            pool.consumer.again_at(sequence, again_at);
         }
-        let next = consumer.pending.values().map(|pending| pending.again_at).min();
-        (pulled, next)
     }
 
     /// Removes a command, also if the answer is late.
@@ -138,9 +135,7 @@ impl Log {
     }
 
     pub(super) fn retry(&mut self, sequence: u64, again_at: Instant) {
-        if let Some(pending) = self.consumer.pending.get_mut(&sequence) {
-            pending.again_at = again_at;
-        }
+        self.consumer.again_at(sequence, again_at);
     }
 
     pub(super) fn progress(&mut self, sequence: u64, now: Instant) {
@@ -197,38 +192,47 @@ impl Log {
     }
 
     pub(super) fn provide(&mut self, name: String, subject: String) {
-        self.pools.entry(name).or_insert(subject);
+        self.pools
+            .entry(name)
+            .or_insert_with(|| TaskPool { subject, consumer: Consumer::default() });
     }
 
-    pub(super) fn pools(&self) -> &BTreeMap<String, String> {
-        &self.pools
+    pub(super) fn pools(&self) -> BTreeMap<String, String> {
+        let subject = |(name, pool): (&String, &TaskPool)| (name.clone(), pool.subject.clone());
+        self.pools.iter().map(subject).collect()
     }
 
-    /// No worker pulls from this bus: every task waits.
     pub(super) fn task_pools(&self) -> Vec<Pool> {
         let tasks = self.read(Stream::Tasks, 1, usize::MAX);
-        let pool = |(consumer, subject): (&String, &String)| {
+        let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        let pool = |(name, TaskPool { subject, consumer }): (&String, &TaskPool)| {
             let (task_type, version) = subject::task_of(subject)?;
-            let mut own = tasks.iter().filter(|(.., message)| message.subject == *subject);
-            let oldest = own.next().map(|(_, at, _)| *at);
-            let waiting = u64::from(oldest.is_some()) + u64::try_from(own.count()).unwrap_or(0);
+            let own = tasks.iter().filter(|(.., message)| message.subject == *subject);
+            let in_progress = consumer.pending.len();
+            let redelivered = consumer.pending.values().filter(|pending| pending.attempt > 1);
             Some(Pool {
                 task_type,
                 version,
-                consumer: consumer.clone(),
-                waiting,
-                in_progress: 0,
-                redelivered: 0,
+                consumer: name.clone(),
+                waiting: count(own.clone().count().saturating_sub(in_progress)),
+                in_progress: count(in_progress),
+                redelivered: count(redelivered.count()),
                 asking: 0,
-                oldest,
+                oldest: own.map(|(_, at, _)| *at).next(),
             })
         };
         self.pools.iter().filter_map(pool).collect()
     }
 
     pub(super) fn remove(&mut self, stream: Stream, sequence: u64) -> bool {
-        if stream == Stream::Commands {
-            self.consumer.pending.remove(&sequence);
+        match stream {
+            Stream::Commands => drop(self.consumer.pending.remove(&sequence)),
+            Stream::Tasks => {
+                for pool in self.pools.values_mut() {
+                    pool.consumer.pending.remove(&sequence);
+                }
+            }
+            Stream::Events | Stream::Dead => {}
         }
         let one = self.streams.get_mut(&stream);
         one.is_some_and(|one| one.stored.remove(&sequence).is_some())
@@ -251,6 +255,68 @@ impl Log {
     pub(super) fn backlog(&self) -> u64 {
         let stored = self.streams.get(&Stream::Commands).map_or(0, |one| one.stored.len());
         u64::try_from(stored).unwrap_or(u64::MAX)
+    }
+}
+
+impl Consumer {
+    /// Takes what can be delivered now of the messages with this subject, and returns when the next
+    /// one will be, if that is known.
+    fn pull(
+        &mut self,
+        stream: &One,
+        subject: Option<&str>,
+        ack_wait: Duration,
+        max: usize,
+        now: Instant,
+    ) -> (Vec<Pulled>, Option<Instant>) {
+        let mut pulled = Vec::new();
+        let mut room = PULL_BYTES_MAX;
+        let mut fits = |message: &Message| {
+            room.checked_sub(message.payload.len()).inspect(|left| room = *left).is_some()
+        };
+        let due = self.pending.iter_mut().filter(|(_, pending)| pending.again_at <= now);
+        for (sequence, pending) in due {
+            if pulled.len() >= max {
+                return (pulled, Some(now));
+            }
+            if let Some((stored_at, message)) = stream.stored.get(sequence) {
+                if !fits(message) {
+                    return (pulled, Some(now));
+                }
+                pending.attempt += 1;
+                pending.again_at = now + ack_wait;
+                pulled.push(Pulled {
+                    sequence: *sequence,
+                    attempt: pending.attempt,
+                    stored_at: *stored_at,
+                    message: message.clone(),
+                });
+            }
+        }
+        let news = stream.stored.range(self.delivered + 1..);
+        let is_own = |message: &Message| subject.is_none_or(|subject| message.subject == subject);
+        for (sequence, (stored_at, message)) in news.filter(|(_, (_, message))| is_own(message)) {
+            let is_full = pulled.len() >= max || self.pending.len() >= ACK_PENDING_MAX;
+            if is_full || !fits(message) {
+                break;
+            }
+            self.delivered = *sequence;
+            self.pending.insert(*sequence, Pending { attempt: 1, again_at: now + ack_wait });
+            pulled.push(Pulled {
+                sequence: *sequence,
+                attempt: 1,
+                stored_at: *stored_at,
+                message: message.clone(),
+            });
+        }
+        let next = self.pending.values().map(|pending| pending.again_at).min();
+        (pulled, next)
+    }
+
+    fn again_at(&mut self, sequence: u64, at: Instant) {
+        if let Some(pending) = self.pending.get_mut(&sequence) {
+            pending.again_at = at;
+        }
     }
 }
 

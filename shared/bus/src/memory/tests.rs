@@ -137,6 +137,11 @@ mod conformance {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn the_twin_keeps_the_promises_of_tasks() {
+        conformance::tasks::exercise(async || bus()).await;
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn the_twin_keeps_the_promises_of_buckets() {
         conformance::kv::exercise(async || bus()).await;
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use async_nats::jetstream::consumer::PullConsumer;
+use async_nats::jetstream::consumer::{PullConsumer, pull};
 use async_nats::jetstream::{self, Context, Message};
 use async_nats::{Client, HeaderMap};
 use futures::StreamExt as _;
@@ -124,4 +124,88 @@ pub(crate) async fn a_task_that_is_late_or_not_wanted_is_announced(world: World)
     api.post(&path, &json!({})).await.ok();
     let notice = within("a notice", SOON, cancelled.next()).await.unwrap();
     assert!(notice.subject.ends_with(task["taskId"].as_str().unwrap()), "{}", notice.subject);
+}
+
+/// Polls until there is a task.
+async fn poll(api: &Api) -> Value {
+    let body = json!({"types": ["Pay", "Ship It"], "max": 5, "wait": 5});
+    let polled = async {
+        loop {
+            let answer = api.post("/tasks/poll", &body).await.ok();
+            assert!(answer["count"].as_u64().unwrap() <= 1, "{answer}");
+            if let Some(item) = answer["items"].as_array().unwrap().first() {
+                return item.clone();
+            }
+        }
+    };
+    within("a task", SOON, polled).await
+}
+
+/// The end of a lease is moved so near that a test can wait for it.
+async fn shorten(context: &Context, wait: Duration) {
+    let stream = context.get_stream("STAUNCH_TASKS").await.unwrap();
+    let config = pull::Config {
+        durable_name: Some("task-Ship=20It-1".to_owned()),
+        filter_subject: "staunch.task.Ship=20It.1".to_owned(),
+        ack_wait: wait,
+        ..pull::Config::default()
+    };
+    stream.update_consumer(config).await.unwrap();
+}
+
+pub(crate) async fn a_worker_without_nats_polls_and_any_node_answers_for_it(world: World) {
+    let nodes = [
+        world.node("a", "all").await,
+        world.node("b", "all").await,
+        world.node("c", "all").await,
+    ];
+    let [a, b, c] = nodes.each_ref().map(|node| Api::new(&node.url()));
+    let context = jetstream::new(world.client().await);
+    let retry = json!({"customProperties": {"retry": {"attempts": 3, "delay": "1s"}}});
+    a.publish(&ships("ships", retry)).await;
+    let instance = a.start("ships", json!({})).await;
+    pool(&context).await;
+    shorten(&context, Duration::from_secs(10)).await;
+
+    // Taken at one node, kept at another for longer than one lease.
+    let item = poll(&a).await;
+    assert_eq!((&item["attempt"], &item["deliveries"]), (&json!(1), &json!(1)), "{item}");
+    let task = item["taskId"].as_str().unwrap().to_owned();
+    let (heartbeat, complete) = (format!("/tasks/{task}/heartbeat"), format!("/tasks/{task}/complete"));
+    let mut lease = item["lease"].clone();
+    let begun = tokio::time::Instant::now();
+    while begun.elapsed() < Duration::from_secs(12) {
+        lease = b.post(&heartbeat, &json!({"lease": lease})).await.ok()["lease"].take();
+        let none = json!({"types": ["Ship It"], "wait": 1});
+        let others = c.post("/tasks/poll", &none).await.ok();
+        assert_eq!(others["count"], 0, "a heartbeat keeps the task: {others}");
+    }
+    let old = b.post(&heartbeat, &json!({"lease": item["lease"]})).await;
+    assert_eq!((old.status, old.body["type"].as_str().unwrap()), (409, "urn:staunch:problem:lease-expired"));
+
+    // The worker dies: another gets the same attempt, and the lease of the first is worth nothing.
+    let again = poll(&c).await;
+    assert_eq!((&again["attempt"], &again["deliveries"]), (&json!(1), &json!(2)), "{again}");
+    assert_eq!(again["idempotencyKey"], item["idempotencyKey"]);
+    assert_eq!(a.post(&complete, &json!({"lease": lease})).await.status, 409);
+
+    // It fails; a result for that attempt is late, one for the next counts, once.
+    let failed = json!({"lease": again["lease"], "error": {"title": "no stock"}});
+    b.post(&format!("/tasks/{task}/fail"), &failed).await.ok();
+    let second = poll(&b).await;
+    assert_eq!((&second["attempt"], &second["deliveries"]), (&json!(2), &json!(1)), "{second}");
+    let late = c.post(&complete, &json!({"lease": again["lease"], "result": "late"})).await;
+    assert_eq!(late.status, 409, "{}", late.body);
+    let shipped = json!({"lease": second["lease"], "result": "shipped"});
+    for api in [&c, &a] {
+        let done = api.post(&complete, &shipped).await.ok();
+        assert_eq!(done["workflowInstanceId"], json!(instance), "{done}");
+    }
+    let view = a.reaches(&instance, "Finished", SOON).await;
+    assert!(view.to_string().contains("shipped"), "{view}");
+    let stream = context.get_stream("STAUNCH_TASKS").await.unwrap();
+    eventually("no task is left", SOON, async || {
+        stream.get_info().await.unwrap().state.messages == 0
+    })
+    .await;
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bus::{
-    Bucket, Bus, Delivery, Endpoint, Entry, Error, Kv, MemoryBus, Nonces, Outside, Put, Queue,
-    Receipt, Revision, Settle, Span, Stream, Subscription, Watch, Wire,
+    Bucket, Bus, Delivery, Endpoint, Entry, Error, Handed, Kv, MemoryBus, Nonces, Outside, Put,
+    Queue, Receipt, Revision, Settle, Span, Stream, Subscription, TaskAnswer, Tasks, Watch, Wire,
 };
 use bytes::Bytes;
 use futures::StreamExt as _;
@@ -153,6 +153,22 @@ impl Queue for BrokenBus {
 
     async fn backlog(&self) -> Result<u64, Error> {
         self.bus.backlog().await
+    }
+}
+
+#[async_trait]
+impl Tasks for BrokenBus {
+    async fn take_tasks(
+        &self,
+        kinds: &[(String, u32)],
+        max: usize,
+        wait: Duration,
+    ) -> Result<Vec<Handed>, Error> {
+        self.bus.take_tasks(kinds, max, wait).await
+    }
+
+    async fn answer_task(&self, address: &str, answer: TaskAnswer) -> Result<(), Error> {
+        self.bus.answer_task(address, answer).await
     }
 }
 

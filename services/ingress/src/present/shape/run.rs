@@ -67,6 +67,46 @@ pub(crate) enum TaskCompletion {
     Kept(TaskAccepted),
 }
 
+/// A task that a worker took.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct LeasedTask {
+    /// The same in every attempt.
+    task_id: String,
+    task_type: String,
+    task_version: u32,
+    input: Value,
+    workflow_instance_id: String,
+    workflow_definition_id: String,
+    activity_id: String,
+    /// 1, 2, 3 …
+    attempt: u32,
+    /// The time after which a result is not used any more.
+    deadline: Option<String>,
+    /// How often this attempt was handed out, this time included: more than once when a worker has
+    /// lost it.
+    deliveries: u32,
+    /// The same each time this attempt is handed out: a key for what the worker calls.
+    idempotency_key: Option<String>,
+    /// The trace of the instance.
+    traceparent: Option<String>,
+    /// To be sent with heartbeats and with the result.
+    lease: String,
+    /// When the lease ends, without a heartbeat.
+    lease_expires_at: String,
+}
+
+/// A lease that goes on.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct LeaseRenewed {
+    task_id: String,
+    /// Takes the place of the lease before it.
+    lease: String,
+    /// When it ends, without another heartbeat.
+    lease_expires_at: String,
+}
+
 /// The answer to a link.
 #[derive(ToSchema)]
 #[serde(untagged)]

@@ -4,18 +4,76 @@ use std::path::PathBuf;
 
 use clap::Args;
 use engine::Problem;
-use model::Definition;
-use serde_json::json;
+use model::{ActivityType, Definition};
+use serde_json::{Value, json};
 
+use crate::client::{Client, ClientArgs};
 use crate::document::{self, Document};
 use crate::output::Format;
-use crate::{Failure, output, say};
+use crate::{Failure, input, output, say};
 
 #[derive(Args, Debug)]
 pub(crate) struct ValidateArgs {
     /// Files, patterns, or folders
     #[arg(required = true, num_args = 1.., value_name = "FILE|DIR|GLOB")]
     files: Vec<PathBuf>,
+    /// JSON files with activity types of workers: a document, a list of them, or what `staunch worker
+    /// types -o json` printed
+    #[arg(long, value_name = "FILE|DIR|GLOB")]
+    types: Vec<PathBuf>,
+    /// Asks the server for the activity types that workers have registered
+    #[arg(long)]
+    types_of_server: bool,
+}
+
+impl ValidateArgs {
+    /// The activity types of workers that the files may use.
+    ///
+    /// # Errors
+    /// When a file cannot be read or has no such type, or the server does not answer.
+    pub(super) async fn known_types(
+        &self,
+        client: &ClientArgs,
+    ) -> Result<Vec<ActivityType>, Failure> {
+        let mut known = Vec::new();
+        for path in document::files(&self.types, |name| name.ends_with(".json"))? {
+            let shown = path.display().to_string();
+            let found: Value = serde_json::from_str(&input::file(&path)?)
+                .map_err(|error| Failure::usage(format!("{shown}: {error}")))?;
+            known.extend(activity_types(found, &shown)?);
+        }
+        if self.types_of_server {
+            let found = Client::new(client)?.get("/activity-types").await?;
+            known.extend(activity_types(found, "the server")?);
+        }
+        Ok(known)
+    }
+}
+
+/// Members that the server adds to a document.
+const ADDED: [&str; 6] =
+    ["key", "taskSubject", "resultSubject", "stream", "consumer", "requestSubject"];
+
+/// The types in a document, a list, or an answer of the server.
+fn activity_types(found: Value, place: &str) -> Result<Vec<ActivityType>, Failure> {
+    let documents = match found {
+        Value::Array(documents) => documents,
+        Value::Object(mut answer) if answer.get("items").is_some_and(Value::is_array) => {
+            match answer.remove("items") {
+                Some(Value::Array(documents)) => documents,
+                _ => Vec::new(),
+            }
+        }
+        document => vec![document],
+    };
+    let read = |mut document: Value| {
+        if let Some(members) = document.as_object_mut() {
+            ADDED.iter().for_each(|name| drop(members.remove(*name)));
+        }
+        engine::activity_type(document)
+            .map_err(|flaws| Failure::usage(format!("{place}: {}", flaws.join("; "))))
+    };
+    documents.into_iter().map(read).collect()
 }
 
 /// Checks every file, and prints every problem and warning with its file, line and column. A workflow that is
@@ -23,7 +81,11 @@ pub(crate) struct ValidateArgs {
 ///
 /// # Errors
 /// When a file cannot be read, or has problems.
-pub(crate) fn run(args: &ValidateArgs, format: Format) -> Result<(), Failure> {
+pub(super) fn run(
+    args: &ValidateArgs,
+    known: Vec<ActivityType>,
+    format: Format,
+) -> Result<(), Failure> {
     let paths = document::files(&args.files, document::is_definition)?;
     if paths.is_empty() {
         return Err(Failure::usage("there is no *.yaml, *.yml or *.json file to check"));
@@ -50,7 +112,8 @@ pub(crate) fn run(args: &ValidateArgs, format: Format) -> Result<(), Failure> {
             }
         }
     }
-    let library = document::library(&definitions);
+    let mut library = document::library(&definitions);
+    library.register(known);
     let mut warnings = Vec::new();
     for (document, definition) in read.iter().zip(&definitions) {
         let found = document::examine(definition, &library).problems.into_iter();
@@ -102,7 +165,9 @@ mod tests {
         );
         write("parent.yaml", "root: [{type: Child, workflowDefinitionId: child}]\n");
         let check = |name: &str| {
-            run(&ValidateArgs { files: vec![folder.path().join(name)] }, Format::Table)
+            let files = vec![folder.path().join(name)];
+            let args = ValidateArgs { files, types: Vec::new(), types_of_server: false };
+            run(&args, Vec::new(), Format::Table)
         };
         check("").unwrap();
         assert_eq!(check("parent.yaml").unwrap_err().kind, Kind::Failed);
@@ -117,5 +182,43 @@ mod tests {
         write("broken.yaml", "root: [");
         assert_eq!(check("").unwrap_err().kind, Kind::Usage);
         assert_eq!(check("none*").unwrap_err().kind, Kind::Usage);
+    }
+    /// A server that is not asked.
+    fn nowhere() -> ClientArgs {
+        #[derive(clap::Parser)]
+        struct Line {
+            #[command(flatten)]
+            client: ClientArgs,
+        }
+        <Line as clap::Parser>::parse_from(["x", "--server", "http://127.0.0.1:1"]).client
+    }
+
+    #[tokio::test]
+    async fn types_of_workers_are_known_from_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let write = |name: &str, text: &str| std::fs::write(path(name), text).unwrap();
+        write("pay.yaml", "root: [{type: Acme.Pay, amount: 7}]\n");
+        write("wrong.yaml", "root: [{type: Acme.Pay, amount: much}]\n");
+        let kind = r#"{"type": "Acme.Pay", "version": 1, "key": "Acme=2EPay.1",
+            "input": {"properties": {"amount": {"type": "number"}}}}"#;
+        write("pay.json", kind);
+        write("list.json", &format!("[{kind}]"));
+        write("answer.json", &format!(r#"{{"count": 1, "items": [{kind}], "faulty": []}}"#));
+        let check = async |name: &str, types: &[&str]| {
+            let types = types.iter().map(|name| path(name)).collect();
+            let args = ValidateArgs { files: vec![path(name)], types, types_of_server: false };
+            let known = args.known_types(&nowhere()).await?;
+            run(&args, known, Format::Table)
+        };
+        assert_eq!(check("pay.yaml", &[]).await.unwrap_err().kind, Kind::Failed);
+        for types in ["pay.json", "list.json", "answer.json", ""] {
+            let given = if types.is_empty() { vec!["list.json", "pay.json"] } else { vec![types] };
+            check("pay.yaml", &given).await.unwrap();
+            assert_eq!(check("wrong.yaml", &given).await.unwrap_err().kind, Kind::Failed);
+        }
+        write("pay.json", r#"{"type": "Acme.Pay", "version": 0, "colour": 1}"#);
+        let refused = check("pay.yaml", &["pay.json"]).await.unwrap_err();
+        assert!(refused.message.contains("pay.json") && refused.message.contains("colour"));
     }
 }
