@@ -1,7 +1,7 @@
 import { type KeyboardEvent, useMemo } from "react";
 import { type Entry, type Index, nameOf, slotsOf } from "../../model/activities";
 import { pageInside, pageOf } from "../../model/view";
-import { cardOf } from "./cards";
+import { cardOf, slotWord } from "./cards";
 import { Glyph } from "./Glyph";
 import { problemsByKey } from "./nodes";
 import { useStudio, useView } from "./store";
@@ -19,7 +19,8 @@ function rowsOf(index: Index): Row[] {
   const walk = (entry: Entry, depth: number) => {
     const owner = entry.owner === undefined ? undefined : index.get(entry.owner);
     const slots = owner && entry.slot ? slotsOf(owner.activity, index.type(owner)) : [];
-    const slot = slots.find((one) => one.slot === entry.slot)?.label ?? "";
+    const found = slots.find((one) => one.slot === entry.slot);
+    const slot = found ? slotWord(found) : "";
     rows.push({ key: entry.key, entry, depth, slot });
     for (const child of index.children(entry.key)) walk(child, depth + 1);
   };

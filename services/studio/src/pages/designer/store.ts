@@ -38,6 +38,8 @@ export interface State {
   /** The same version as the server wrote it. */
   server: Json | undefined;
   etag: string | undefined;
+  /** The tag of the latest version, if an older one was opened. */
+  newer: string | undefined;
   drawer: DrawerTab | undefined;
   left: "palette" | "tree";
   adding: Adding | undefined;
@@ -56,6 +58,7 @@ export class Studio {
     readonly types: Types,
     saved: Json | undefined,
     etag: string | undefined,
+    newer?: string,
   ) {
     const index = new Index(doc, types);
     const view = viewOf(index, ROOT);
@@ -72,6 +75,7 @@ export class Studio {
       saved,
       server: saved,
       etag,
+      newer,
       drawer: undefined,
       left: "palette",
       adding: undefined,
@@ -168,7 +172,7 @@ export class Studio {
     const history = doc === this.state.history.doc ? this.state.history : { ...this.state.history, doc };
     const index = new Index(history.doc, this.types);
     const view = viewOf(index, this.state.page);
-    this.set({ history: seal(history), index, view, saved, server, etag });
+    this.set({ history: seal(history), index, view, saved, server, etag, newer: undefined });
   }
 
   isDirty(): boolean {
