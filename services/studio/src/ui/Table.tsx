@@ -10,7 +10,7 @@ export interface Column<T> {
   className?: string;
 }
 
-interface Props<T> {
+export interface TableProps<T> {
   label: string;
   columns: Column<T>[];
   rows: readonly T[];
@@ -22,7 +22,7 @@ interface Props<T> {
 }
 
 /** A table with rows of 32 px. Its head stays while one scrolls. */
-export function Table<T>({ label, columns, rows, rowKey, selected, onSelect, current }: Props<T>) {
+export function Table<T>({ label, columns, rows, rowKey, selected, onSelect, current }: TableProps<T>) {
   const all = rows.length > 0 && rows.every((row) => selected?.has(rowKey(row)));
   const toggle = (keys: string[], on: boolean) => {
     const next = new Set(selected);

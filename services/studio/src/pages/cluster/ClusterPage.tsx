@@ -55,7 +55,9 @@ function NodeCard({
           {node.node}
           {answers && <Badge tone="accent">{t.cluster.answers}</Badge>}
           {executor?.state && (
-            <Badge tone={executor.state === "Running" ? "good" : "warn"}>{executor.state}</Badge>
+            <Badge tone={executor.state === "Running" ? "good" : "warn"}>
+              {t.server[executor.state] ?? executor.state}
+            </Badge>
           )}
         </span>
       }

@@ -4,14 +4,14 @@ import { useState } from "react";
 import { instanceQuery, instancesQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
-import { useAddress } from "../../app/address";
+import { pageOf, useAddress } from "../../app/address";
 import { fromAddress } from "../../lib/filters";
 import { shortId } from "../../lib/format";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
+import { Pages } from "../../ui/List";
 import { attempt } from "../../ui/notices";
 import { Page } from "../../ui/Page";
-import { Pager } from "../../ui/Pager";
 import { Card } from "../../ui/Panel";
 import { Badge, StateBadge } from "../../ui/State";
 import { Empty, Shown } from "../../ui/States";
@@ -86,7 +86,7 @@ function Row({
 export function IncidentsPage() {
   const [search, change] = useAddress();
   const client = useQueryClient();
-  const page = Number(search.page ?? 0) || 0;
+  const page = pageOf(search);
   const filter = { ...fromAddress(search), incidents: true, order: "UpdatedAt" as const, states: [], page };
   const asked = {
     hasIncidents: true,
@@ -136,14 +136,7 @@ export function IncidentsPage() {
                     />
                   ))}
                 </ul>
-                <div className="flex justify-end border-t border-line px-3 py-1">
-                  <Pager
-                    page={page}
-                    pageSize={PAGE_SIZE}
-                    total={list.totalCount}
-                    onPage={(next) => change({ page: String(next) }, true)}
-                  />
-                </div>
+                <Pages total={list.totalCount} size={PAGE_SIZE} />
               </>
             )
           }
