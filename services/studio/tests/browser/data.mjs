@@ -71,6 +71,14 @@ export const dropped = {
   root: { id: "w", type: "Elsa.WriteLine", text: value("Literal", "Hello", "String") },
 };
 
+/** Removes definitions, with their instances. */
+export async function removeMade(call, definitionIds) {
+  if (definitionIds.length === 0) return;
+  const found = await call("POST", "/workflow-instances/query", { definitionIds, pageSize: 1000 });
+  await call("POST", "/bulk-actions/delete/workflow-instances", { ids: found.items.map((one) => one.id) });
+  await call("POST", "/bulk-actions/delete/workflow-definitions/by-definition-id", { definitionIds });
+}
+
 export function api(server, authorization) {
   return async (method, path, body) => {
     const headers = {
@@ -103,8 +111,8 @@ export async function prepare(call) {
 }
 
 export async function clean(call) {
-  const definitionIds = [approval, broken, dropped].map((one) => one.definitionId);
-  const found = await call("POST", "/workflow-instances/query", { definitionIds, pageSize: 1000 });
-  await call("POST", "/bulk-actions/delete/workflow-instances", { ids: found.items.map((one) => one.id) });
-  await call("POST", "/bulk-actions/delete/workflow-definitions/by-definition-id", { definitionIds });
+  await removeMade(
+    call,
+    [approval, broken, dropped].map((one) => one.definitionId),
+  );
 }

@@ -49,7 +49,7 @@ async function frame({ page, look }) {
   assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
   await look("definition-dark");
   await named(page, "button", "Theme").click();
-  await named(page, "menuitem", "Light").click();
+  await named(page, "menuitem", "As the system").click();
 }
 
 async function definitions({ page, look }) {

@@ -12,8 +12,8 @@ import { isDark, useSettings } from "../../app/settings";
 import { Card } from "./Card";
 import { EmptyPage } from "./EmptyPage";
 import { showAll } from "./fit";
-import { type Dragged, handlersFor } from "./handlers";
-import { FarLines, Overview } from "./Map";
+import { type Dragged, handlersFor, NO_GUIDES } from "./handlers";
+import { FarLines, Guides, Overview } from "./Map";
 import { type CardNode, edgesOf, nodesOf, problemsByKey, type WireEdge } from "./nodes";
 import { useStudio, useView } from "./store";
 import { Wire } from "./Wire";
@@ -90,9 +90,10 @@ export function Canvas() {
   const isFar = useStore((state) => state.transform[2] < FAR);
   const { page, view, nodes, edges } = useCards();
   const { shown, dragged, setDragged } = useDragged(nodes);
+  const [guides, setGuides] = useState(NO_GUIDES);
   const [handlers] = useState(() => {
     const onInit = (made: ReactFlowInstance<CardNode, WireEdge>) => showAll(studio, made, true);
-    return { ...handlersFor({ studio, flow, dragged, setDragged }), onInit };
+    return { ...handlersFor({ studio, flow, dragged, setDragged, setGuides }), onInit };
   });
   useFit(page);
   const isDrawnAtOnce = isFar && edges.length > MANY_LINES;
@@ -144,6 +145,7 @@ export function Canvas() {
           aria-label={w.canvas}
           onFitView={() => showAll(studio, flow)}
         />
+        {guides.length > 0 && <Guides guides={guides} />}
         {isDrawnAtOnce && <FarLines nodes={shown} edges={edges} />}
       </ReactFlow>
       {nodes.length > 12 && <Overview nodes={nodes} />}

@@ -124,6 +124,7 @@ export function pressed(
     r: deeds.run,
     "?": deeds.help,
     delete: () => removeSelected(studio),
+    x: () => removeSelected(studio),
     backspace: () => removeSelected(studio),
     escape: () => studio.select([]),
   };
