@@ -95,6 +95,44 @@ export async function wrapAndReorder({ page, look }) {
   assert.equal(await page.locator(".react-flow__edge").count(), 1);
 }
 
+/** What is in a container is changed without leaving the page. */
+export async function inPlace({ page, look }) {
+  await named(page, "button", "Show what is in Sequence1 here").click();
+  const inner = (id) => page.locator(`[data-inside="${id}"]`);
+  await inner("one").waitFor();
+  await inner("one").click();
+  await inspector(page).getByLabel("Title").fill("First of all");
+  await inner("one").filter({ hasText: "First of all" }).waitFor();
+  await look("in-place");
+  await inner("two").click();
+  await page.locator("#designer-canvas").focus();
+  await page.keyboard.press("x");
+  await inner("two").waitFor({ state: "detached" });
+  await page.keyboard.press("Control+z");
+  await inner("two").waitFor();
+  await page.keyboard.press("Control+z");
+  await inner("one").filter({ hasText: "One" }).waitFor();
+  await named(page, "button", "Show what is in Sequence1 here").click();
+  await inner("one").waitFor({ state: "detached" });
+}
+
+/** A line shows where a card is in line with another, and it is put there. */
+export async function guides({ page }) {
+  const top = async (name) => Math.round((await card(page, name).boundingBox()).y);
+  const [free, three] = [card(page, "Free"), card(page, "Three")];
+  const [from, to] = [await edge(free, "middle"), await edge(three, "middle")];
+  await page.mouse.move(from.x, from.y);
+  await page.mouse.down();
+  await page.mouse.move(from.x + 40, to.y + 40, { steps: 4 });
+  await page.mouse.move(from.x + 60, to.y + 3, { steps: 3 });
+  await page.locator("svg[data-guides]").waitFor({ state: "attached" });
+  await page.mouse.up();
+  await page.locator("svg[data-guides]").waitFor({ state: "detached" });
+  assert.equal(await top("Free"), await top("Three"));
+  await page.locator("#designer-canvas").focus();
+  await page.keyboard.press("Control+z");
+}
+
 export async function editors({ page, look }) {
   await card(page, "Clock").click();
   assert.equal(await field(page, "CronExpression").locator("li").count(), 5);
@@ -117,7 +155,15 @@ export async function machine({ page, look }) {
     await edge(card(page, "Open").locator(".source"), "middle"),
     await edge(card(page, "Closed"), "middle"),
   );
-  await page.locator(".react-flow__edge-text").filter({ hasText: "Open to Closed" }).waitFor();
+  const word = page.locator(".react-flow__edge-text").filter({ hasText: "Open to Closed" });
+  await word.waitFor();
+  await word.click();
+  await inspector(page).locator(".cm-content").click();
+  await page.keyboard.type("variables.To");
+  await page.locator(".cm-tooltip-autocomplete li").filter({ hasText: "variables.Total" }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.keyboard.type(" > 3");
+  await look("transition");
   await page.locator(".react-flow__pane").click({ position: { x: 30, y: 30 } });
   await named(page, "button", "Add a state").click();
   await card(page, "State1").waitFor();
@@ -137,7 +183,14 @@ export async function savedAgain({ page }, { call }) {
     find("machine").states.map((one) => one.name),
     ["Open", "Closed", "Late"],
   );
-  assert.deepEqual(find("machine").transitions, [{ name: "Open to Closed", from: "Open", to: "Closed" }]);
+  assert.deepEqual(find("machine").transitions, [
+    {
+      name: "Open to Closed",
+      from: "Open",
+      to: "Closed",
+      condition: { type: "JavaScript", value: "variables.Total > 3" },
+    },
+  ]);
   const sequence = root.activities.find((one) => one.type === "Elsa.Sequence");
   assert.deepEqual(
     sequence.activities.map((one) => one.id),
@@ -152,4 +205,13 @@ export async function savedAgain({ page }, { call }) {
   await card(page, "Late").waitFor();
 }
 
-export const moreSteps = [openMixed, insertIntoLine, wrapAndReorder, editors, machine, savedAgain];
+export const moreSteps = [
+  openMixed,
+  insertIntoLine,
+  wrapAndReorder,
+  inPlace,
+  guides,
+  editors,
+  machine,
+  savedAgain,
+];

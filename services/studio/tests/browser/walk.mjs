@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { dropped } from "./data.mjs";
 import { named, notice, rail } from "./find.mjs";
-import { access, german, pause, phone, rest, secrets, watcher } from "./manage.mjs";
+import { access, german, letters, pause, phone, rest, secrets, watcher } from "./manage.mjs";
 
 /** Signs in where the server asks for it: with a wrong password, then with the right one. */
 async function signIn({ page, look, expect }, { studio, user }) {
@@ -151,6 +151,23 @@ async function instance({ page, look }) {
   await page.getByText("It has no parent and no children.").waitFor();
 }
 
+/** Filters under a name: they are there after they were removed, and after they are forgotten they are not. */
+async function views(page) {
+  await named(page, "button", "Views").click();
+  await named(page, "menuitem", "Save these filters").click();
+  await page.getByLabel("Name", { exact: true }).last().fill("Small orders");
+  await page.getByRole("dialog").getByRole("button", { name: "Save", exact: true }).click();
+  await named(page, "button", "Small orders").waitFor();
+  await page.getByRole("button", { name: /Remove the filter Amount/ }).click();
+  await named(page, "button", "Views").click();
+  await named(page, "menuitem", "Small orders").click();
+  await page.waitForURL(/values=/);
+  await page.getByText("3 match").waitFor();
+  await named(page, "button", "Small orders").click();
+  await named(page, "menuitem", "Remove Small orders").click();
+  await named(page, "button", "Views").waitFor();
+}
+
 async function instances({ page, look }) {
   await rail(page, "Instances").click();
   await named(page, "heading", "Instances").waitFor();
@@ -164,7 +181,9 @@ async function instances({ page, look }) {
   await look("instances");
   await page.reload();
   await page.getByText("3 match").waitFor();
-  await page.getByLabel("Select all rows of this page").check();
+  await page.getByText("1–3 of 3").waitFor();
+  await views(page);
+  await page.getByLabel("Select all rows that are here").check();
   await named(page, "button", "Delete").click();
   const sure = named(page, "button", "Delete 3 chosen");
   assert.equal(await sure.isDisabled(), true);
@@ -213,6 +232,7 @@ export const steps = [
   instances,
   incidents,
   rest,
+  letters,
   pause,
   access,
   secrets,

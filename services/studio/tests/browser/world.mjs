@@ -5,7 +5,7 @@ import { open } from "./page.mjs";
 import { serve } from "./serve.mjs";
 
 /** `STAUNCH_USER=name:password` signs in, for a server that asks who one is. */
-function userOf() {
+export function userOf() {
   const [username, ...rest] = (process.env.STAUNCH_USER ?? "").split(":");
   return username && rest.length > 0 ? { username, password: rest.join(":") } : undefined;
 }

@@ -36,6 +36,7 @@ function useCards() {
   const view = useView((state) => state.view);
   const places = useView((state) => state.places);
   const selected = useView((state) => state.selected);
+  const inPlace = useView((state) => state.inPlace);
   const lines = useView((state) => state.lines);
   const local = useView((state) => state.problems);
   const found = useView((state) => state.found);
@@ -43,10 +44,10 @@ function useCards() {
   const problems = useMemo(() => problemsByKey([...local, ...found]), [local, found]);
   const before = useRef({ nodes: new Map<string, CardNode>(), edges: new Map<string, WireEdge>() });
   const nodes = useMemo(() => {
-    const all = nodesOf({ index, view, places, selected, problems, marks }, before.current.nodes);
+    const all = nodesOf({ index, view, places, selected, problems, marks, inPlace }, before.current.nodes);
     before.current.nodes = new Map(all.map((node) => [node.id, node]));
     return all;
-  }, [index, view, places, selected, problems, marks]);
+  }, [index, view, places, selected, problems, marks, inPlace]);
   const edges = useMemo(() => {
     const all = edgesOf(view, lines, marks, before.current.edges);
     before.current.edges = new Map(all.map((edge) => [edge.id, edge]));

@@ -109,7 +109,10 @@ export function handlersFor({ studio, flow, dragged, setDragged, setGuides }: Ha
     const places = dragged.current;
     setDragged(undefined);
     setGuides(NO_GUIDES);
-    if (places && !("clientX" in event && insertedInto(event, places))) moveTo(studio, places);
+    if (places && !("clientX" in event && insertedInto(event, places))) {
+      if (studio.get().selected.every((key) => !places.has(key))) studio.select([...places.keys()]);
+      moveTo(studio, places);
+    }
   };
 
   const onConnectEnd: OnConnectEnd = (event, connection) => {

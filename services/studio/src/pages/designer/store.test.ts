@@ -137,7 +137,7 @@ describe("what is opened and saved without a change", () => {
         expect(studio.isDirty()).toBe(false);
         expect(await sent(studio)).toBe(`{"model":${text},"publish":false}`);
       }),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
   });
 });

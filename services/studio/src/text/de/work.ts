@@ -38,6 +38,12 @@ export const work: Pick<Text, keyof typeof words> = {
     exampleStart: "Jetzt ausführen",
     terminalText: "Drei Zeilen im Terminal: ein Ablauf, seine Veröffentlichung, seine erste Instanz.",
   },
+  views: {
+    label: "Ansichten",
+    save: "Diese Filter speichern",
+    hint: "Sie bleibt in diesem Browser. Die Adresse hat dieselben Filter, für andere.",
+    remove: (name) => `${name} entfernen`,
+  },
   filters: {
     state: "Zustand",
     text: "Suche",

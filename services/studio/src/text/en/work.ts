@@ -35,6 +35,12 @@ export const work = {
     exampleStart: "Run it now",
     terminalText: "Three lines in a terminal: a workflow, its publication, its first instance.",
   },
+  views: {
+    label: "Views",
+    save: "Save these filters",
+    hint: "It is kept in this browser. The address has the same filters, for others.",
+    remove: (name: string) => `Remove ${name}`,
+  },
   filters: {
     state: "State",
     text: "Search",
