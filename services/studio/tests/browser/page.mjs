@@ -24,7 +24,7 @@ export async function open(origin, shots, options = {}) {
     ...options,
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(40_000);
   const wrong = [];
   const expected = [];
   page.on("console", (message) => {
