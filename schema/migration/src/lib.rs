@@ -35,6 +35,8 @@ mod m0017_secrets;
 mod m0018_searchable_values;
 mod m0019_cluster;
 mod m0020_upkeep;
+mod m0021_schedule_pauses;
+mod m0022_incidents;
 
 pub use sea_orm_migration::MigratorTrait;
 use sea_orm_migration::sea_orm::DatabaseBackend;
@@ -94,5 +96,7 @@ fn all() -> Vec<(&'static str, &'static [&'static str])> {
         ("m0018_searchable_values", m0018_searchable_values::STATEMENTS),
         ("m0019_cluster", m0019_cluster::STATEMENTS),
         ("m0020_upkeep", m0020_upkeep::STATEMENTS),
+        ("m0021_schedule_pauses", m0021_schedule_pauses::STATEMENTS),
+        ("m0022_incidents", m0022_incidents::STATEMENTS),
     ]
 }

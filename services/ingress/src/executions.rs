@@ -335,6 +335,11 @@ pub(crate) fn exception(entry: &Entry) -> Value {
 const RETRIES: &str = "HasRetryAttempts";
 
 impl ExecutionSummary {
+    /// When it began.
+    pub(crate) fn started_at(&self) -> Timestamp {
+        self.started_at
+    }
+
     fn retries(&mut self) {
         self.metadata.insert(RETRIES.to_owned(), json!(true));
     }

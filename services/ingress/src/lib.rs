@@ -12,6 +12,7 @@ mod backlog;
 mod below;
 mod body;
 mod bounds;
+mod cause;
 mod config;
 mod context;
 mod description;

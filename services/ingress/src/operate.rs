@@ -49,6 +49,11 @@ pub(crate) fn check(alterations: &[Alteration]) -> Result<(), Problem> {
                 bounds::optional("activityId", activity_id.as_ref().map(AsRef::as_ref))?;
                 bounds::optional("activityInstanceId", activity_instance_id.as_deref())?;
             }
+            Alteration::Skip { activity_id, activity_instance_id, outcomes } => {
+                bounds::optional("activityId", activity_id.as_ref().map(AsRef::as_ref))?;
+                bounds::optional("activityInstanceId", activity_instance_id.as_deref())?;
+                bounds::list("outcomes", outcomes)?;
+            }
             Alteration::ModifyVariable { variable_id, .. } => {
                 bounds::name("variableId", variable_id)?;
             }

@@ -73,6 +73,18 @@ impl From<&Instance> for InstanceSummary {
     }
 }
 
+/// One page of a list of instances.
+#[derive(Debug, Default, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct InstancePage {
+    /// The page's items.
+    pub(crate) items: Vec<InstanceSummary>,
+    /// Items in the whole list.
+    pub(crate) total_count: u64,
+    /// The `cursor` of the next page; null after the last one.
+    pub(crate) next_cursor: Option<String>,
+}
+
 /// Elsa's main status.
 pub(crate) fn main(status: SubStatus) -> String {
     format!("{:?}", status.main())

@@ -7,16 +7,22 @@ mod alterations;
 mod applications;
 pub(crate) mod book;
 mod bulk;
+mod checking;
+mod cluster;
+mod cursor;
 mod definitions;
 mod descriptors;
 mod events;
 mod executions;
+mod figures;
 mod files;
 mod front;
 mod graph;
 mod health;
 mod hub;
 mod identity;
+mod incidents;
+mod instance_filter;
 mod instances;
 mod journal;
 mod keys;
@@ -33,6 +39,7 @@ mod roles;
 mod run;
 mod runtime;
 mod saving;
+mod schedules;
 mod scripting;
 mod searching;
 mod secrets;
@@ -69,6 +76,7 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(definitions::by_definition_id))
         .routes(routes!(definitions::get, publishing::delete))
         .routes(routes!(definitions::versions))
+        .routes(routes!(figures::of_definition))
         .routes(routes!(graph::subgraph))
         .routes(routes!(graph::segments))
         .routes(routes!(files::export_one, files::export_with_users))
@@ -93,6 +101,7 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(instances::list, start::start_or_list))
         .routes(routes!(start::start_only))
         .routes(routes!(start::query))
+        .routes(routes!(instances::counts, instances::counts_by_post))
         .routes(routes!(instances::get, instances::delete))
         .routes(routes!(instances::execution_state))
         .routes(routes!(why::why))
@@ -126,8 +135,15 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(bulk::delete_instances_by_id))
         .merge(token_links())
         .routes(routes!(events::trigger))
+        .routes(routes!(incidents::groups))
+        .routes(routes!(schedules::list))
+        .routes(routes!(schedules::get))
+        .routes(routes!(schedules::pause))
+        .routes(routes!(schedules::resume))
+        .routes(routes!(schedules::trigger))
         .routes(routes!(letters::list, letters::list_by_post))
         .routes(routes!(letters::get, letters::delete))
+        .routes(routes!(letters::body))
         .routes(routes!(letters::replay))
         .routes(routes!(runtime::status))
         .routes(routes!(runtime::pause))
@@ -164,6 +180,9 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(keys::delete))
         .routes(routes!(keys::audit))
         .routes(routes!(nodes::list))
+        .routes(routes!(cluster::leases))
+        .routes(routes!(cluster::streams))
+        .routes(routes!(cluster::database))
 }
 
 /// The routes under each mount of the API that a designer has tabs for.
@@ -180,6 +199,7 @@ fn people() -> Routes {
         .routes(routes!(identity::login))
         .routes(routes!(identity::refresh))
         .routes(routes!(identity::logout))
+        .routes(routes!(identity::me))
         .routes(routes!(password::change))
         .routes(routes!(users::list, users::create))
         .routes(routes!(users::update, users::delete))
@@ -205,6 +225,7 @@ fn secrets() -> Routes {
 pub(crate) fn documents() -> Routes {
     Routes::default()
         .routes(routes!(transfers::import))
+        .routes(routes!(checking::check))
         .routes(routes!(saving::post))
         .routes(routes!(saving::put))
         .routes(routes!(saving::import, saving::import_put))

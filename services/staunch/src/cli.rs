@@ -8,9 +8,10 @@ use clap::{Args, Parser, Subcommand};
 use store::Store;
 
 use crate::command::{
-    app, apply, archive, bench, config, dead, decode, demo, dev, doctor, events, health, instance,
-    key, lease, log_level, migrate, nats_permissions, provision, retention, role, run, runtime,
-    secret, server, signing_key, support_bundle, test, top, user, validate, why, worker, workflow,
+    app, apply, archive, bench, config, dead, decode, demo, dev, doctor, events, health, incident,
+    instance, key, lease, log_level, migrate, nats_permissions, provision, retention, role, run,
+    runtime, schedule, secret, server, signing_key, support_bundle, test, top, user, validate, why,
+    worker, workflow,
 };
 use crate::failure::EXIT_CODES;
 use crate::output::Format;
@@ -67,6 +68,8 @@ enum Command {
     Test(test::TestArgs),
     /// Lists, shows, watches, cancels and resumes instances
     Instance(instance::InstanceArgs),
+    /// Lists incidents by cause
+    Incident(incident::IncidentArgs),
     /// Says why an instance is where it is, and what would move it
     Why(why::WhyArgs),
     /// Follows what happens to instances, or shows what has happened
@@ -83,6 +86,8 @@ enum Command {
     Retention(retention::RetentionArgs),
     /// Lists and reads archived instances
     Archive(archive::ArchiveArgs),
+    /// Lists, pauses, resumes and triggers the schedules of published definitions
+    Schedule(schedule::ScheduleArgs),
     /// Shows, pauses, resumes and drains executors
     Runtime(runtime::RuntimeArgs),
     /// Creates, lists and removes API keys
@@ -220,7 +225,9 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
         Command::Test(args) => test::run(&args, format),
         Command::NatsPermissions(args) => nats_permissions::run(&args, format),
         Command::Instance(args) => instance::run(args, format).await,
+        Command::Incident(args) => incident::run(args, format).await,
         Command::Runtime(args) => runtime::run(args, format).await,
+        Command::Schedule(args) => schedule::run(args, format).await,
         Command::Why(args) => why::run(args, format).await,
         Command::Top(args) => top::run(args, format).await,
         Command::Worker(args) => worker::run(args, format).await,

@@ -11,8 +11,6 @@ use model::{Calendar, InvalidCalendar, Misfire, Recurrence, Timestamp};
 
 /// The largest number of missed occurrences that are counted, and that are made up for at once.
 pub const MISSED_MAX: u32 = 1_000;
-/// The shortest interval.
-const INTERVAL_MIN: Duration = Duration::from_secs(1);
 
 /// The actions of a due schedule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,36 +21,6 @@ pub struct Plan {
     pub missed: u32,
     /// The next nominal time, after now; none when it is over.
     pub next_at: Option<Timestamp>,
-}
-
-/// The first nominal time after `after`; none when there is none. A recurrence with an interval
-/// (`Every`) counts from `nominal`.
-///
-/// # Errors
-/// [`InvalidCalendar`] says what is wrong with the expression or the zone.
-pub fn next_after(
-    recurrence: &Recurrence,
-    nominal: Timestamp,
-    after: Timestamp,
-) -> Result<Option<Timestamp>, InvalidCalendar> {
-    match recurrence {
-        Recurrence::Once { at } => Ok((*at > after).then_some(*at)),
-        Recurrence::Every { interval } => {
-            let step = interval_millis(*interval);
-            let past = after.as_millis().saturating_sub(nominal.as_millis());
-            if past < 0 {
-                return Ok(Some(nominal));
-            }
-            let next = (past / step + 1)
-                .checked_mul(step)
-                .and_then(|passed| nominal.as_millis().checked_add(passed));
-            Ok(next.map(Timestamp::from_millis))
-        }
-        Recurrence::Cron { expression, zone } => {
-            let calendar = Calendar::read(expression, zone.as_deref())?;
-            Ok(calendar.next(after))
-        }
-    }
 }
 
 /// The actions at `now` of a schedule whose next nominal time `next_at` has come. Occurrences that
@@ -84,7 +52,7 @@ pub fn plan(
     let fired = u32::try_from(fire.len()).unwrap_or(MISSED_MAX);
     let next_at = match recurrence {
         Recurrence::Once { .. } => None,
-        recurring => next_after(recurring, next_at, now)?,
+        recurring => recurring.next_after(next_at, now)?,
     };
     Ok(Plan { fire, missed: found.saturating_sub(fired), next_at })
 }
@@ -100,7 +68,7 @@ fn newest_due(
     match recurrence {
         Recurrence::Once { .. } => Ok(vec![next_at]),
         Recurrence::Every { interval } => {
-            let step = interval_millis(*interval);
+            let step = Recurrence::interval_millis(*interval);
             let last = (now.as_millis() - next_at.as_millis()) / step;
             let nominal = |index| Timestamp::from_millis(next_at.as_millis() + index * step);
             Ok((0..=last).rev().take(max).map(nominal).collect())
@@ -118,10 +86,6 @@ fn newest_due(
             Ok(due)
         }
     }
-}
-
-fn interval_millis(interval: Duration) -> i64 {
-    i64::try_from(interval.max(INTERVAL_MIN).as_millis()).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

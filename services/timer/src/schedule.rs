@@ -27,7 +27,7 @@ pub(crate) struct Versions(Mutex<BTreeMap<VersionId, u32>>);
 pub(crate) enum Fired {
     /// This replica fired it; contains the new state of the schedule.
     Done { schedule: Schedule, started: Vec<Timestamp>, missed: u32 },
-    /// Another replica fired it, or the schedule is gone.
+    /// Another replica fired it, or the schedule is paused or gone.
     Elsewhere,
     /// Its times cannot be computed.
     Invalid(InvalidCalendar),
@@ -75,6 +75,8 @@ pub(crate) async fn fire(cx: &Context, schedule: Schedule, now: Timestamp) -> Re
         occurrence_next: schedule.occurrence.saturating_add(fired.max(1)),
         next_at,
         starts: starts.clone(),
+        fired_at: times.last().copied(),
+        missed,
     };
     let occurrence = firing.occurrence_next;
     cx.trail.at(Point::BeforeOccurrence).await;

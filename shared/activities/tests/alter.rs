@@ -308,3 +308,55 @@ fn a_restart_begins_at_an_activity_with_what_was_known() {
     assert_eq!(status, SubStatus::Faulted);
     assert!(incident.unwrap().contains("root"));
 }
+
+fn skip(id: &str, outcomes: &[&str]) -> Vec<Alteration> {
+    let outcomes = outcomes.iter().map(|&outcome| outcome.to_owned()).collect();
+    vec![Alteration::Skip { activity_id: Some(id.into()), activity_instance_id: None, outcomes }]
+}
+
+#[test]
+fn a_skipped_activity_ends_with_the_outcome_that_is_given() {
+    let engine = engine();
+    let link = |port: &str, target: &str| {
+        json!({"source": {"activity": "check", "port": port},
+            "target": {"activity": target, "port": "In"}})
+    };
+    let root = json!({"type": "Flowchart", "id": "flow",
+        "activities": [check(), line("yes"), line("no")],
+        "connections": [link("True", "yes"), link("False", "no")]});
+    let mut chart = player(&engine, root);
+    assert_eq!((chart.status(), chart.state().incident_count), (SubStatus::Faulted, 1));
+    assert!(chart.alter(skip("yes", &[])).unwrap_err().contains("neither runs nor waits"));
+    chart.alter(skip("check", &["False"])).unwrap();
+    assert_eq!((chart.status(), chart.lines()), (SubStatus::Finished, vec!["no"]));
+    assert_eq!(chart.state().incident_count, 0);
+    assert!(chart.state().incidents.is_empty());
+    assert_eq!(altered(&chart), ["Skip"]);
+    assert!(chart.alter(skip("check", &[])).unwrap_err().contains("Finished"));
+    let root = json!({"type": "Sequence", "id": "all", "activities": [check(), line("b")]});
+    let mut sequence = player(&engine, root);
+    sequence.alter(skip("check", &[])).unwrap();
+    assert_eq!((sequence.status(), sequence.lines()), (SubStatus::Finished, vec!["b"]));
+    let mut whole = player(&engine, check());
+    whole.alter(skip("check", &[])).unwrap();
+    assert_eq!(whole.status(), SubStatus::Finished);
+}
+
+#[test]
+fn only_what_is_faulted_is_skipped() {
+    let engine = engine();
+    let mut document = definition(
+        1,
+        json!({"type": "Parallel", "id": "all", "activities": [check(), wait("go")]}),
+    );
+    document["options"] = json!({"incidentStrategyType": "ContinueWithIncidentsStrategy"});
+    let mut player = Player::new(&engine, document).unwrap().recoding();
+    player.start(json!({}));
+    assert_eq!(player.status(), SubStatus::Suspended);
+    let error = player.alter(skip("go", &[])).unwrap_err();
+    assert!(error.contains("is not faulted"), "{error}");
+    player.alter(skip("check", &["True"])).unwrap();
+    assert_eq!((player.status(), player.state().incident_count), (SubStatus::Suspended, 0));
+    assert!(player.resume("Elsa.Event", json!({})));
+    assert_eq!(player.status(), SubStatus::Finished);
+}

@@ -167,7 +167,7 @@ fn usage(account: &Value, what: &str) -> (u64, i64) {
     (used, limit)
 }
 
-async fn stream_info(api: &Api, name: &str) -> Result<Option<Value>, ApiError> {
+pub(crate) async fn stream_info(api: &Api, name: &str) -> Result<Option<Value>, ApiError> {
     match api.call(&format!("STREAM.INFO.{name}"), &Value::Null).await {
         Ok(info) => Ok(Some(info)),
         Err(failure) if failure.code() == Some(STREAM_NOT_FOUND) => Ok(None),
@@ -175,7 +175,7 @@ async fn stream_info(api: &Api, name: &str) -> Result<Option<Value>, ApiError> {
     }
 }
 
-fn seen(
+pub(crate) fn seen(
     name: &str,
     info: Result<Option<Value>, ApiError>,
     wanted: &Value,
@@ -206,7 +206,7 @@ fn seen(
     one
 }
 
-async fn consumer(api: &Api, spec: &ConsumerSpec) -> ConsumerSeen {
+pub(crate) async fn consumer(api: &Api, spec: &ConsumerSpec) -> ConsumerSeen {
     let (name, stream) = (spec.name.clone(), spec.stream.clone());
     let call = format!("CONSUMER.INFO.{stream}.{name}");
     let mut one = ConsumerSeen { name, stream, ..ConsumerSeen::default() };

@@ -17,7 +17,7 @@ use crate::NatsBus;
 use crate::api::{
     ApiError, DUPLICATE_IN_PROCESS, WRONG_LAST_SEQUENCE, WRONG_LAST_SEQUENCE_CONSTANT,
 };
-use crate::bucket::{OPERATION, is_tombstone, name};
+use crate::bucket::{OPERATION, is_tombstone};
 use crate::options::ANSWER_MAX;
 use crate::queue::timestamp;
 
@@ -73,7 +73,7 @@ impl NatsKv {
         if key.split('.').any(str::is_empty) || !key.bytes().all(is_allowed) {
             return Err(Error::Corrupt(format!("{key:?} is not a key: use A-Z a-z 0-9 - _ = / .")));
         }
-        Ok(format!("$KV.{}.{key}", name(self.bucket)))
+        Ok(format!("$KV.{}.{key}", self.bucket.name()))
     }
 
     /// The entry at this revision was written by this call's earlier try, whose answer was lost. A
@@ -87,11 +87,11 @@ impl NatsKv {
     /// The server has lost the bucket.
     async fn heal(&self) -> bool {
         let Ok(inner) = self.bus.open() else { return false };
-        inner.healer.heal(&format!("KV_{}", name(self.bucket))).await
+        inner.healer.heal(&format!("KV_{}", self.bucket.name())).await
     }
 
     async fn stream(&self) -> Result<jetstream::stream::Stream<()>, Error> {
-        let name = format!("KV_{}", name(self.bucket));
+        let name = format!("KV_{}", self.bucket.name());
         let stream = self.bus.open()?.control_context.get_stream_no_info(&name).await;
         stream.map_err(|error| Error::Unavailable(format!("the bucket {name}: {error}")))
     }
@@ -113,7 +113,7 @@ impl NatsKv {
         let answer = api.publish(subject, all, value, ANSWER_MAX).await;
         if matches!(answer, Err(ApiError::NoResponders)) {
             // Either a leader is being elected, or the server has lost the bucket.
-            self.bus.open()?.healer.heal_soon(&format!("KV_{}", name(self.bucket)));
+            self.bus.open()?.healer.heal_soon(&format!("KV_{}", self.bucket.name()));
         }
         match answer {
             Ok(stored) => Ok(Put::Won(stored.sequence)),
@@ -132,7 +132,7 @@ impl NatsKv {
                 Err(Error::Unknown(text))
             }
             Err(failure) => {
-                Err(failure.into_error(&format!("the write of {key} in {}", name(self.bucket))))
+                Err(failure.into_error(&format!("the write of {key} in {}", self.bucket.name())))
             }
         }
     }
@@ -175,7 +175,7 @@ impl Kv for NatsKv {
     async fn get(&self, key: &str) -> Result<Option<Entry>, Error> {
         let subject = self.subject(key)?;
         let stream = self.stream().await?;
-        let bucket = name(self.bucket);
+        let bucket = self.bucket.name();
         let what =
             |error: &dyn std::fmt::Display| format!("the read of {key} in {bucket}: {error}");
         match stream.get_last_raw_message_by_subject(&subject).await {
@@ -201,7 +201,7 @@ impl Kv for NatsKv {
     }
 
     async fn entries(&self) -> Result<Vec<(String, Entry)>, Error> {
-        let bucket = name(self.bucket);
+        let bucket = self.bucket.name();
         let prefix = format!("$KV.{bucket}.");
         let filter = json!({ "subjects_filter": format!("{prefix}>") });
         let api = &self.bus.open()?.control_api;

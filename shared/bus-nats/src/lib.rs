@@ -9,6 +9,7 @@ mod api;
 mod bucket;
 mod connection;
 mod ensure;
+mod figures;
 mod heal;
 mod hub;
 mod inspect;

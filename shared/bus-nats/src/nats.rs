@@ -11,7 +11,7 @@ use crate::api::Api;
 use crate::connection::Link;
 use crate::heal::Healer;
 use crate::publishes::Publishes;
-use crate::{Options, bucket, hub, pull};
+use crate::{Options, hub, pull};
 
 /// NATS. Cheap to clone; the last clone closes it.
 #[derive(Clone)]
@@ -50,17 +50,9 @@ pub async fn connect(options: Options) -> Result<NatsBus, Error> {
     let healer = Healer::new(control_api.clone(), options.keep_provisioned)?;
     let hub = |bucket| {
         let (api, link) = (control_api.clone(), control.clone());
-        (bucket, hub::Hub::new(bucket::name(bucket), api, link, healer.clone(), &closed))
+        (bucket, hub::Hub::new(bucket.name(), api, link, healer.clone(), &closed))
     };
-    let buckets = [
-        Bucket::Leases,
-        Bucket::Timers,
-        Bucket::Definitions,
-        Bucket::Nodes,
-        Bucket::Runtime,
-        Bucket::Activities,
-    ];
-    let hubs = buckets.into_iter().map(hub).collect();
+    let hubs = Bucket::ALL.into_iter().map(hub).collect();
     let (data_context, control_context) = (context(&data, &options), context(&control, &options));
     let pull = pull::Puller::new(data.clone(), data_api.clone(), healer.clone());
     let open = Arc::new(closed.clone().drop_guard());

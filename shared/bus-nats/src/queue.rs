@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_nats::jetstream::stream::{DeleteMessageErrorKind, RawMessageErrorKind};
 use async_nats::jetstream::{self, ErrorCode};
 use async_trait::async_trait;
-use bus::{Delivery, Error, Pool, Queue, Receipt, Settle, Span, Stream};
+use bus::{Delivery, Error, Figures, Pool, Queue, Receipt, Settle, Span, Stream};
 use bytes::Bytes;
 use model::{Backoff, Timestamp};
 use protocol::{Message, subject};
@@ -177,6 +177,10 @@ impl Queue for NatsBus {
         let info = self.open()?.data_api.call(&format!("STREAM.INFO.{name}"), &Value::Null).await;
         let info = info.map_err(|failure| failure.into_error(&format!("the stream {name}")))?;
         Ok(info["state"]["messages"].as_u64().unwrap_or_default())
+    }
+
+    async fn figures(&self) -> Result<Figures, Error> {
+        self.all_figures().await
     }
 
     async fn ping(&self) -> Result<(), Error> {

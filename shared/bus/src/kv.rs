@@ -5,6 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::stream::BoxStream;
+use protocol::subject;
 
 use crate::Error;
 
@@ -23,6 +24,31 @@ pub enum Bucket {
     Runtime,
     /// `staunch_activities`: the activity types that workers perform.
     Activities,
+}
+
+impl Bucket {
+    /// Each of them.
+    pub const ALL: [Self; 6] = [
+        Self::Leases,
+        Self::Timers,
+        Self::Definitions,
+        Self::Nodes,
+        Self::Runtime,
+        Self::Activities,
+    ];
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Leases => subject::LEASES_BUCKET,
+            Self::Timers => subject::TIMERS_BUCKET,
+            Self::Definitions => subject::DEFINITIONS_BUCKET,
+            Self::Nodes => subject::NODES_BUCKET,
+            Self::Runtime => subject::RUNTIME_BUCKET,
+            Self::Activities => subject::ACTIVITIES_BUCKET,
+        }
+    }
 }
 
 /// How long the tombstone of a purge stays before it vanishes: long enough for every watch to see

@@ -9,6 +9,7 @@ mod claim;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod error;
+mod figures;
 mod follow;
 mod home;
 mod kv;
@@ -28,6 +29,7 @@ mod wire;
 
 pub use claim::{Claim, Claimed, Claims};
 pub use error::Error;
+pub use figures::{ConsumerFigures, Figures, StreamFigures};
 pub use home::{Home, NoHome, Stranger, home_of};
 pub use kv::{Bucket, Change, Entry, Kv, Put, Revision, TOMBSTONE_TTL, Watch};
 pub use lease::{Busy, Holding, Lease, Leases, Terms, look, look_at_all, take_away};

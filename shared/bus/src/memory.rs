@@ -7,6 +7,7 @@
 
 mod bucket;
 mod fault;
+mod figures;
 mod kv;
 mod log;
 mod outside;
@@ -26,8 +27,8 @@ pub use fault::{Fault, Faults, Operation};
 
 use crate::lock::lock;
 use crate::{
-    Bucket, Bus, Delivery, Endpoint, Error, Kv, Outside, Pool, Queue, Receipt, Settle, Span,
-    Stream, Subscription, Wire,
+    Bucket, Bus, Delivery, Endpoint, Error, Figures, Kv, Outside, Pool, Queue, Receipt, Settle,
+    Span, Stream, Subscription, Wire,
 };
 use fault::{Interference, NoFaults};
 
@@ -317,6 +318,12 @@ impl Queue for MemoryBus {
         let verdict = self.judge(Operation::Read { stream: Stream::Commands }).await?;
         let backlog = self.open()?.log.backlog();
         verdict.answer(backlog)
+    }
+
+    async fn figures(&self) -> Result<Figures, Error> {
+        let verdict = self.judge(Operation::Read { stream: Stream::Commands }).await?;
+        let figures = self.open()?.figures();
+        verdict.answer(figures)
     }
 }
 

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use model::Timestamp;
 use protocol::Message;
 
-use crate::Error;
+use crate::{Error, Figures};
 
 /// The streams of the topology.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -143,6 +143,12 @@ pub trait Queue: Send + Sync {
     /// # Errors
     /// When the server cannot be asked.
     async fn backlog(&self) -> Result<u64, Error>;
+
+    /// What all streams, buckets and consumers hold. What is not answered is in the result.
+    ///
+    /// # Errors
+    /// When the connection is closed.
+    async fn figures(&self) -> Result<Figures, Error>;
 
     /// Whether the server answers, and stores what is published.
     ///

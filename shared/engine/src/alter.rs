@@ -42,7 +42,9 @@ impl<'a> Run<'a> {
         let is_over = state.status.is_final();
         let can_be_retried = state.can_be_retried();
         let fits = match alteration {
-            Alteration::Retry { .. } => state.status == SubStatus::Faulted || !is_over,
+            Alteration::Retry { .. } | Alteration::Skip { .. } => {
+                state.status == SubStatus::Faulted || !is_over
+            }
             Alteration::ModifyVariable { .. } | Alteration::Migrate { .. } => {
                 !is_over || can_be_retried
             }
@@ -79,6 +81,9 @@ impl<'a> Run<'a> {
                 self.schedule(activity_id.as_ref(), activity_instance_id.as_ref())
             }
             Alteration::Retry { activity_ids } => self.retry(activity_ids),
+            Alteration::Skip { activity_id, activity_instance_id, outcomes } => {
+                self.skip(activity_id.as_ref(), activity_instance_id.as_ref(), outcomes)
+            }
             Alteration::Pause { reason } => {
                 if self.draft.state.is_paused {
                     return Err(refused("the instance is paused already"));
@@ -133,12 +138,7 @@ impl<'a> Run<'a> {
 
     /// Runs faulted executions again, and resolves their incidents.
     fn retry(&mut self, ids: &[ActivityId]) -> Result<(), Refused> {
-        let was_over = self.draft.state.status.is_final();
-        if was_over && !self.draft.revive() {
-            return Err(refused(
-                "nothing is left of the instance that could run again: restart it instead",
-            ));
-        }
+        let was_over = self.revive()?;
         let wanted = |one: &&Execution| {
             one.faulted && (ids.is_empty() || ids.iter().any(|id| self.is_of(one, id)))
         };
@@ -176,6 +176,56 @@ impl<'a> Run<'a> {
             Some(json!({ "activities": resolved })),
         );
         Ok(())
+    }
+
+    /// Completes faulted executions with these outcomes, and resolves their incidents.
+    fn skip(
+        &mut self,
+        activity_id: Option<&ActivityId>,
+        activity_instance_id: Option<&String>,
+        outcomes: &[String],
+    ) -> Result<(), Refused> {
+        self.revive()?;
+        let found = self.executions(activity_id, activity_instance_id)?;
+        let executions = &self.draft.state.executions;
+        let faulted = |number: &u64| {
+            let execution = executions.get(number).filter(|execution| execution.faulted)?;
+            Some((*number, execution.node.clone()))
+        };
+        let found: Vec<(u64, String)> = found.iter().filter_map(faulted).collect();
+        if found.is_empty() {
+            return Err(refused(
+                "the activity is not faulted: only one that has failed is skipped; use                  CancelActivity to leave one that runs or waits",
+            ));
+        }
+        let outcomes = match outcomes.is_empty() {
+            true => vec!["Done".to_owned()],
+            false => outcomes.to_vec(),
+        };
+        let resolved: Vec<_> = found
+            .iter()
+            .map(|(_, key)| {
+                let node = self.program.outline.keyed(key).1;
+                json!({"activityId": node.id, "incident": self.resolve(&node.path)})
+            })
+            .collect();
+        let payload = json!({"activities": resolved, "outcomes": outcomes});
+        self.draft.write_whole(What::Altered, "Skip".to_owned(), Some(payload));
+        for (number, _) in found {
+            self.complete(number, outcomes.clone());
+        }
+        Ok(())
+    }
+
+    /// Goes back to what the instance held when an incident ended it; true if one had.
+    fn revive(&mut self) -> Result<bool, Refused> {
+        let was_over = self.draft.state.status.is_final();
+        if was_over && !self.draft.revive() {
+            return Err(refused(
+                "nothing is left of the instance that could run again: restart it instead",
+            ));
+        }
+        Ok(was_over)
     }
 
     /// Takes the newest incident of an activity away, and returns its message.

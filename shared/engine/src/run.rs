@@ -335,7 +335,7 @@ impl<'a> Run<'a> {
 
     /// Completes an execution; a workflow used as an activity hands out its outputs first, and no
     /// workflow ends without those that are required.
-    fn complete(&mut self, number: u64, outcomes: Vec<String>) {
+    pub(crate) fn complete(&mut self, number: u64, outcomes: Vec<String>) {
         if let Some(execution) = self.draft.state.executions.get(&number) {
             let (is_root, key) = (execution.owner.is_none(), &execution.node);
             let (node_ref, node) = self.program.outline.keyed(key);

@@ -58,6 +58,19 @@ pub enum Alteration {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         activity_ids: Vec<ActivityId>,
     },
+    /// Ends faulted activities as if they had completed, with these outcomes, and resolves their
+    /// incidents. What they would have produced is missing.
+    Skip {
+        /// Every faulted execution of this activity.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        activity_id: Option<ActivityId>,
+        /// This execution.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        activity_instance_id: Option<String>,
+        /// The outcomes, which decide what comes next; `Done` when empty.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        outcomes: Vec<String>,
+    },
     /// Nothing runs any more until [`Alteration::Unpause`].
     Pause {
         /// The reason, for people.
@@ -79,6 +92,7 @@ impl Alteration {
             Self::ModifyVariable { .. } => "ModifyVariable",
             Self::ScheduleActivity { .. } => "ScheduleActivity",
             Self::Retry { .. } => "Retry",
+            Self::Skip { .. } => "Skip",
             Self::Pause { .. } => "Pause",
             Self::Unpause => "Unpause",
         }

@@ -38,6 +38,16 @@ pub enum SubStatus {
 }
 
 impl SubStatus {
+    /// Each of them, in the order of a life.
+    pub const ALL: [Self; 6] = [
+        Self::Pending,
+        Self::Executing,
+        Self::Suspended,
+        Self::Finished,
+        Self::Cancelled,
+        Self::Faulted,
+    ];
+
     /// Elsa's main status for it.
     #[must_use]
     pub fn main(self) -> Status {
@@ -77,17 +87,8 @@ impl FromStr for SubStatus {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        [
-            Self::Pending,
-            Self::Executing,
-            Self::Suspended,
-            Self::Finished,
-            Self::Cancelled,
-            Self::Faulted,
-        ]
-        .into_iter()
-        .find(|status| status.as_str().eq_ignore_ascii_case(text))
-        .ok_or_else(|| {
+        let mut all = Self::ALL.into_iter();
+        all.find(|status| status.as_str().eq_ignore_ascii_case(text)).ok_or_else(|| {
             format!(
                 "{text:?} is not a sub-status: use Pending, Executing, Suspended, Finished, \
                      Cancelled or Faulted"

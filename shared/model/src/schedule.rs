@@ -4,7 +4,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ActivityId, DefinitionId, ScheduleId, Timestamp, VersionId};
+use crate::{
+    ActivityId, Calendar, DefinitionId, InvalidCalendar, ScheduleId, Timestamp, VersionId,
+};
+
+/// The shortest interval.
+const INTERVAL_MIN: Duration = Duration::from_secs(1);
 
 /// When a schedule fires.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,6 +32,44 @@ pub enum Recurrence {
         /// At this instant.
         at: Timestamp,
     },
+}
+
+impl Recurrence {
+    /// The first nominal time after `after`; none when there is none. A recurrence with an interval
+    /// ([`Self::Every`]) counts from `nominal`.
+    ///
+    /// # Errors
+    /// [`InvalidCalendar`] says what is wrong with the expression or the zone.
+    pub fn next_after(
+        &self,
+        nominal: Timestamp,
+        after: Timestamp,
+    ) -> Result<Option<Timestamp>, InvalidCalendar> {
+        match self {
+            Self::Once { at } => Ok((*at > after).then_some(*at)),
+            Self::Every { interval } => {
+                let step = Self::interval_millis(*interval);
+                let past = after.as_millis().saturating_sub(nominal.as_millis());
+                if past < 0 {
+                    return Ok(Some(nominal));
+                }
+                let next = (past / step + 1)
+                    .checked_mul(step)
+                    .and_then(|passed| nominal.as_millis().checked_add(passed));
+                Ok(next.map(Timestamp::from_millis))
+            }
+            Self::Cron { expression, zone } => {
+                let calendar = Calendar::read(expression, zone.as_deref())?;
+                Ok(calendar.next(after))
+            }
+        }
+    }
+
+    /// The milliseconds of an interval, which is at least one second.
+    #[must_use]
+    pub fn interval_millis(interval: Duration) -> i64 {
+        i64::try_from(interval.max(INTERVAL_MIN).as_millis()).unwrap_or(i64::MAX)
+    }
 }
 
 /// The handling of occurrences that passed while no timer ran.

@@ -3,7 +3,9 @@
 use model::Timestamp;
 use serde_json::{Value, json};
 
-use crate::{ContentType, Headers, Message, decode_body, header, subject};
+use crate::{
+    Command, ContentType, Garbled, Headers, Message, decode_body, encode_body, header, subject,
+};
 
 /// The headers that a command has only as a dead letter.
 const OURS: [&str; 4] = [header::REASON, header::ORIGIN, header::ATTEMPTS, header::MESSAGE_ID];
@@ -71,6 +73,20 @@ impl Letter {
         Message { subject: self.origin(), headers, payload: self.message.payload.clone() }
     }
 
+    /// The command as it is published again with this body, in JSON, instead of its own. Its subject and
+    /// its id stay.
+    ///
+    /// # Errors
+    /// [`Garbled`] says why that is not a command of the kind that the subject names.
+    pub fn edited(&self, body: &Value) -> Result<(Message, Command), Garbled> {
+        let mut message = self.again();
+        message.payload = encode_body(ContentType::Json, body)?;
+        let json = ContentType::Json.as_str().to_owned();
+        message.headers.insert(header::CONTENT_TYPE.to_owned(), json);
+        let command = Command::decode(&message, self.command_id())?;
+        Ok((message, command))
+    }
+
     /// The body: as JSON, as text, or, if it cannot be decoded, its length.
     #[must_use]
     pub fn body(&self) -> Value {
@@ -85,6 +101,7 @@ impl Letter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Body;
 
     fn letter(subject: &str, headers: &[(&str, &str)]) -> Letter {
         let headers =
@@ -114,6 +131,29 @@ mod tests {
         assert_eq!(again.header(header::REASON), None);
         assert_eq!(again.header(header::ATTEMPTS), None);
         assert_eq!(again.header(header::CONTENT_TYPE), Some("application/json"));
+    }
+
+    #[test]
+    fn an_edited_command_is_one_of_the_same_kind() {
+        let dead = letter(
+            "staunch.dead.cmd.cancel.i-1",
+            &[
+                (header::COMMAND_ID, "c1"),
+                (header::ORIGIN, "staunch.cmd.cancel.i-1"),
+                (header::CONTENT_TYPE, "application/msgpack"),
+            ],
+        );
+        let (message, command) = dead.edited(&json!({"reason": "ordered twice"})).unwrap();
+        assert_eq!(message.payload, br#"{"reason":"ordered twice"}"#);
+        assert_eq!((message.id(), message.content_type()), (Some("c1.r7"), ContentType::Json));
+        let Body::Cancel(cancel) = command.body else { panic!("{command:?}") };
+        assert_eq!(cancel.instance_id.as_str(), "i-1");
+        assert_eq!(cancel.reason.as_deref(), Some("ordered twice"));
+        for body in [json!([1]), json!({"reason": 7}), json!("x")] {
+            assert!(dead.edited(&body).is_err(), "{body}");
+        }
+        let row = letter("staunch.dead.row.instances.i-1", &[]);
+        assert!(row.edited(&json!({})).is_err());
     }
 
     #[test]

@@ -18,6 +18,17 @@ pub enum ContentType {
     MessagePack,
 }
 
+impl ContentType {
+    /// The value of the header.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Json => "application/json",
+            Self::MessagePack => "application/msgpack",
+        }
+    }
+}
+
 /// A message.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {

@@ -15,7 +15,7 @@ const PARTS: [&str; 8] = [
     "instances WHERE status = 'Suspended'",
     "bookmarks WHERE due_at IS NOT NULL",
     "bookmarks WHERE due_at IS NOT NULL AND due_at < $1",
-    "schedules WHERE next_at IS NOT NULL AND NOT retired",
+    "schedules WHERE next_at IS NOT NULL AND NOT retired AND paused_at IS NULL",
     "outbox",
     "pending_resumes",
 ];

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use sea_orm::{ConnectionTrait as _, DatabaseTransaction};
-use store::{Error, Store};
+use store::{Error, Figures, PoolFigures, Store};
 use tokio::time::{Instant, timeout_at};
 
 use crate::database::Database;
@@ -13,6 +13,7 @@ use crate::loads::Loads;
 use crate::notes::Notes;
 use crate::options::Options;
 use crate::pipeline::{Pipeline, Work, WorkEnd};
+use crate::pools::Pools;
 use crate::schema;
 use crate::stats::Stats;
 
@@ -96,6 +97,21 @@ impl Store for SqlStore {
             Ok(()) => Ok(()),
             Err(_) => Err(failing),
         }
+    }
+
+    fn figures(&self) -> Figures {
+        let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        let pools = self.database.pools.figures().map(|pool| PoolFigures {
+            name: pool.pool,
+            open: pool.size.into(),
+            idle: number(pool.idle),
+            max: pool.max.into(),
+        });
+        let backend = match &self.database.pools {
+            Pools::Sqlite { .. } => "SQLite",
+            Pools::Postgres { .. } => "PostgreSQL",
+        };
+        Figures { backend, queued: number(self.pipeline.queued()), pools: pools.to_vec() }
     }
 
     async fn close(&self) {

@@ -23,7 +23,7 @@ use crate::entity::{instance, schedule, trigger};
 use crate::failure::Failure;
 use crate::values;
 use filter::{condition, is, ordered};
-use registration::{put_schedules, put_triggers, unregister};
+use registration::{end_pauses, put_schedules, put_triggers, unregister};
 
 /// Every change of definitions on PostgreSQL takes this advisory lock first: changes happen one
 /// after the other, so the rows that one reads stay the same until it commits.
@@ -237,6 +237,7 @@ impl SqlStore {
         mark_deleted(&tx, "definition_id", id.as_str()).await?;
         let gone =
             Entity::delete_many().filter(Column::DefinitionId.eq(id.as_str())).exec(&tx).await?;
+        end_pauses(&tx, id).await?;
         unregister(&tx, trigger::Column::DefinitionId, schedule::Column::DefinitionId, id.as_str())
             .await?;
         commit(tx).await?;

@@ -37,6 +37,7 @@ mod pipeline;
 mod plans;
 mod pools;
 mod requests;
+mod schedules;
 mod schema;
 mod search;
 mod secrets;

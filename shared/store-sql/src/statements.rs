@@ -179,9 +179,19 @@ static TAKE_OVERDUE: LazyLock<Sql> = LazyLock::new(|| {
 /// Advances schedules whose counter is the expected one; returns their ids.
 static ADVANCE_SCHEDULES: LazyLock<Sql> = LazyLock::new(|| {
     Sql::over(
-        keys(&[("id", Text), ("expected", Number), ("occurrence", Number), ("next_at", Number)]),
-        "UPDATE schedules SET occurrence = n.occurrence, next_at = n.next_at FROM {rows}
+        keys(&[
+            ("id", Text),
+            ("expected", Number),
+            ("occurrence", Number),
+            ("next_at", Number),
+            ("fired_at", Number),
+            ("missed", Number),
+        ]),
+        "UPDATE schedules SET occurrence = n.occurrence, next_at = n.next_at,
+         last_at = COALESCE(n.fired_at, schedules.last_at), missed = schedules.missed + n.missed
+         FROM {rows}
          WHERE schedules.id = n.id AND schedules.occurrence = n.expected AND NOT schedules.retired
+         AND schedules.paused_at IS NULL
          RETURNING schedules.id",
     )
 });

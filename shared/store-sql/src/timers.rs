@@ -72,10 +72,11 @@ impl Timers for SqlStore {
         before: Timestamp,
         limit: u64,
     ) -> Result<Vec<Schedule>, Error> {
-        use schedule::Column::{Id, NextAt, Shard};
+        use schedule::Column::{Id, NextAt, PausedAt, Shard};
         let query = schedule::Entity::find()
             .filter(NextAt.is_not_null())
             .filter(Expr::cust("NOT retired"))
+            .filter(PausedAt.is_null())
             .filter(NextAt.lt(before.as_millis()))
             .filter(Shard.is_in(shards.to_vec()))
             .order_by_asc(NextAt)

@@ -145,6 +145,8 @@ pub struct InstanceFilter {
     pub correlation_id: Option<String>,
     /// This name.
     pub name: Option<String>,
+    /// The children of this instance.
+    pub parent_id: Option<InstanceId>,
     /// With or without incidents.
     pub has_incidents: Option<bool>,
     /// Part of id, name, correlation id or definition id, in any case.
@@ -155,6 +157,43 @@ pub struct InstanceFilter {
     pub values: Vec<ValueFilter>,
     /// In this order; newest first when none.
     pub order: Option<InstanceOrder>,
+    /// Only those after this place of the order. The number of all instances does not depend on it.
+    pub after: Option<InstancePlace>,
+}
+
+/// A place in an ordered list of instances: the one that an instance has, or had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InstancePlace {
+    /// What the order compares.
+    pub key: PlaceKey,
+    /// The id of the instance, which breaks ties.
+    pub id: InstanceId,
+}
+
+/// What an order of instances compares. An absent value is the smallest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlaceKey {
+    /// A time.
+    Time(Option<Timestamp>),
+    /// A name.
+    Name(Option<String>),
+}
+
+impl InstanceOrder {
+    /// Newest first.
+    pub const NEWEST: Self = Self { by: Some(TimeColumn::CreatedAt), ascending: false };
+
+    /// The place of an instance in this order.
+    #[must_use]
+    pub fn place(self, instance: &Instance) -> InstancePlace {
+        let key = match self.by {
+            Some(TimeColumn::CreatedAt) => PlaceKey::Time(Some(instance.created_at)),
+            Some(TimeColumn::UpdatedAt) => PlaceKey::Time(Some(instance.updated_at)),
+            Some(TimeColumn::FinishedAt) => PlaceKey::Time(instance.finished_at),
+            None => PlaceKey::Name(instance.name.clone()),
+        };
+        InstancePlace { key, id: instance.id.clone() }
+    }
 }
 
 /// One comparison with a time column.
@@ -227,6 +266,12 @@ pub trait Instances: Send + Sync {
     /// # Errors
     /// See [`Error`].
     async fn list(&self, filter: &InstanceFilter, page: Page) -> Result<Listed<Instance>, Error>;
+
+    /// The number of instances, counted up to `at_most`. Counting reads each of them.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    async fn count(&self, filter: &InstanceFilter, at_most: u64) -> Result<u64, Error>;
 
     /// One page of the journal, in order.
     ///

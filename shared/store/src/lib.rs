@@ -11,6 +11,7 @@ pub mod check;
 pub mod conformance;
 mod definitions;
 mod error;
+mod figures;
 mod identity;
 mod inbox;
 mod instances;
@@ -21,6 +22,7 @@ mod outbox;
 mod page;
 mod plans;
 mod requests;
+mod schedules;
 mod secrets;
 mod sessions;
 mod timers;
@@ -38,14 +40,15 @@ pub use definitions::{
     Published, PublishedVersion, Retracted, Saved, VersionOption,
 };
 pub use error::Error;
+pub use figures::{Figures, PoolFigures};
 pub use identity::{
     Application, Identity, Role, RoleChange, User, UserChange, check_application, check_role,
     check_user,
 };
 pub use inbox::{CommandFilter, Inbox, PendingCommand};
 pub use instances::{
-    Accepted, Burst, Commit, Expected, InstanceFilter, InstanceOrder, Instances, Loaded,
-    NewInstance, TimeColumn, TimeFilter, TimeOperator,
+    Accepted, Burst, Commit, Expected, InstanceFilter, InstanceOrder, InstancePlace, Instances,
+    Loaded, NewInstance, PlaceKey, TimeColumn, TimeFilter, TimeOperator,
 };
 pub use keys::{ApiKey, Audit, AuditFilter, Keys};
 pub use leftovers::{Leftover, Leftovers};
@@ -53,6 +56,7 @@ pub use outbox::{Outbox, OutboxRow};
 pub use page::{Listed, Page};
 pub use plans::{AlterationJob, AlterationPlan, JobStatus, PlanStatus, Plans, Progress};
 pub use requests::{Claim, KeyedRequest, Requests};
+pub use schedules::{ScheduleFilter, SchedulePause, ScheduleStatus, Schedules};
 pub use secrets::{Rewrapped, Secret, Secrets, check_secret};
 pub use sessions::{
     Attempts, LoginLimit, OpenSession, Renewal, Renewed, Session, Sessions, SigningKey,
@@ -73,6 +77,7 @@ pub trait Store:
     + Bookmarks
     + Inbox
     + Timers
+    + Schedules
     + Outbox
     + Tokens
     + Keys
@@ -93,6 +98,9 @@ pub trait Store:
     /// # Errors
     /// [`Error::Unavailable`] when it does not answer or cannot write.
     async fn ping(&self) -> Result<(), Error>;
+
+    /// How this process uses the database now.
+    fn figures(&self) -> Figures;
 
     /// Finishes the queued work, then closes. Both together take a bounded time; work that is not
     /// finished by then is given up, and its callers get an error.

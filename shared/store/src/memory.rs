@@ -16,6 +16,7 @@ mod leftovers;
 mod outbox;
 mod plans;
 mod requests;
+mod schedules;
 mod secrets;
 mod sessions;
 mod tables;
@@ -109,6 +110,10 @@ impl crate::Salvage for MemoryStore {}
 impl Store for MemoryStore {
     async fn ping(&self) -> Result<(), Error> {
         self.run(Operation::Ping, |_| Ok(())).await
+    }
+
+    fn figures(&self) -> crate::Figures {
+        crate::Figures { backend: "memory", ..crate::Figures::default() }
     }
 
     async fn close(&self) {}

@@ -32,6 +32,10 @@ pub struct Firing {
     pub next_at: Option<Timestamp>,
     /// The instances to start; empty when missed occurrences are skipped.
     pub starts: Vec<NewInstance>,
+    /// The newest nominal time that is started for; `None` when nothing is started.
+    pub fired_at: Option<Timestamp>,
+    /// The occurrences that were due and are not started.
+    pub missed: u32,
 }
 
 /// Timers and schedules that are due.
@@ -54,7 +58,7 @@ pub trait Timers: Send + Sync {
         limit: u64,
     ) -> Result<Vec<DueTimer>, Error>;
 
-    /// Schedules of these shards that are due before that time, earliest first.
+    /// Schedules of these shards that are due before that time and not paused, earliest first.
     ///
     /// # Errors
     /// See [`Error`].
@@ -66,7 +70,7 @@ pub trait Timers: Send + Sync {
     ) -> Result<Vec<Schedule>, Error>;
 
     /// Advances a schedule and accepts its starts; false when another node has done so, or the
-    /// schedule is gone.
+    /// schedule is paused or gone.
     ///
     /// # Errors
     /// See [`Error`]. It may have happened: read the schedule again.

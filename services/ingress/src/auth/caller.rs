@@ -86,6 +86,11 @@ impl Caller {
         })
     }
 
+    /// What was granted to the caller: names of permissions, verbs (`read:*`), or `*`.
+    pub(crate) fn granted(&self) -> &[String] {
+        &self.permissions
+    }
+
     /// Refuses a caller without the permission.
     pub(crate) fn must(&self, permission: &str) -> Result<(), Problem> {
         if self.may(permission) {

@@ -48,6 +48,8 @@ const API: &[(&str, &str, Need)] = &[
         "/workflow-definitions/by-definition-id/{definitionId}",
         P("read:workflow-definitions"),
     ),
+    ("POST", "/workflow-definitions/validation/check", P("write:workflow-definitions")),
+    ("GET", "/workflow-definitions/{definitionId}/figures", P("read:workflow-definitions")),
     ("POST", "/workflow-definitions/import", P("write:workflow-definitions")),
     ("PUT", "/workflow-definitions/import", P("write:workflow-definitions")),
     ("GET", "/workflow-definitions/{definitionId}", P("read:workflow-definitions")),
@@ -109,6 +111,8 @@ const API: &[(&str, &str, Need)] = &[
     ("POST", "/workflow-instances", Key(&["exec:workflow-definitions", "read:workflow-instances"])),
     ("POST", "/workflow-instances/start", P("exec:workflow-definitions")),
     ("POST", "/workflow-instances/query", P("read:workflow-instances")),
+    ("GET", "/workflow-instances/counts", P("read:workflow-instances")),
+    ("POST", "/workflow-instances/counts", P("read:workflow-instances")),
     ("GET", "/workflow-instances/{id}", P("read:workflow-instances")),
     ("DELETE", "/workflow-instances/{id}", P("delete:workflow-instances")),
     ("GET", "/workflow-instances/{id}/execution-state", P("read:workflow-instances")),
@@ -159,8 +163,16 @@ const API: &[(&str, &str, Need)] = &[
     ("GET", "/bookmark-queue/dead-letters", P("read:bookmark-queue:dead-letters")),
     ("POST", "/bookmark-queue/dead-letters", P("read:bookmark-queue:dead-letters")),
     ("GET", "/bookmark-queue/dead-letters/{id}", P("read:bookmark-queue:dead-letters")),
+    // Bodies may contain secrets.
+    ("GET", "/bookmark-queue/dead-letters/{id}/body", P("replay:bookmark-queue:dead-letters")),
     ("DELETE", "/bookmark-queue/dead-letters/{id}", P("delete:bookmark-queue:dead-letters")),
     ("POST", "/bookmark-queue/dead-letters/{id}/replay", P("replay:bookmark-queue:dead-letters")),
+    ("GET", "/incidents/groups", P("read:workflow-instances")),
+    ("GET", "/schedules", P("read:schedules")),
+    ("GET", "/schedules/{scheduleId}", P("read:schedules")),
+    ("POST", "/schedules/{scheduleId}/pause", P("write:schedules")),
+    ("POST", "/schedules/{scheduleId}/resume", P("write:schedules")),
+    ("POST", "/schedules/{scheduleId}/trigger", P("exec:workflow-definitions")),
     ("GET", "/events", P("read:workflow-instances")),
     ("GET", "/workflow-instances/{id}/events", P("read:workflow-instances")),
     ("GET", "/tasks/pools", P("read:activity-descriptors")),
@@ -210,6 +222,7 @@ const API: &[(&str, &str, Need)] = &[
     ("POST", "/identity/logout", Public),
     // The password until now is its credential.
     ("POST", "/identity/password", Public),
+    ("GET", "/identity/me", Key(&[])),
     ("GET", "/identity/users", P("read:user")),
     ("POST", "/identity/users", P("create:user")),
     ("PUT", "/identity/users/{id}", P("update:user")),
@@ -237,6 +250,9 @@ const API: &[(&str, &str, Need)] = &[
     ("DELETE", "/api-keys/{id}", P("delete:api-keys")),
     ("GET", "/audit", P("read:audit")),
     ("GET", "/nodes", P("read:nodes")),
+    ("GET", "/cluster/leases", P("read:nodes")),
+    ("GET", "/cluster/streams", P("read:nodes")),
+    ("GET", "/cluster/database", P("read:nodes")),
 ];
 
 /// The routes outside of the API.

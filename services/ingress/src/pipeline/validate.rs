@@ -13,7 +13,7 @@ use crate::problem::Problem;
 use crate::publication;
 
 /// Ids that no instance may have: routes have these names in the place of an id.
-const RESERVED: [&str; 2] = ["start", "query"];
+const RESERVED: [&str; 3] = ["start", "query", "counts"];
 
 /// The members of a request for a start.
 #[derive(Clone, Debug, Default)]

@@ -7,12 +7,15 @@
 
 pub(crate) mod alteration;
 pub(crate) mod bulk;
+pub(crate) mod cluster;
 pub(crate) mod definition;
 pub(crate) mod descriptor;
+pub(crate) mod incident;
 pub(crate) mod instance;
 pub(crate) mod journal;
 pub(crate) mod operation;
 pub(crate) mod run;
+pub(crate) mod schedule;
 
 use utoipa::ToSchema;
 

@@ -25,7 +25,7 @@ use crate::{App, Problem, bounds, record, respond};
 #[serde(rename_all = "camelCase")]
 pub(super) struct AlterationsRequest {
     /// Each with a `type`: `Cancel`, `CancelActivity`, `Migrate`, `ModifyVariable`,
-    /// `ScheduleActivity`, `Retry`, `Pause` or `Unpause`.
+    /// `ScheduleActivity`, `Retry`, `Skip`, `Pause` or `Unpause`.
     #[serde(default)]
     #[schema(value_type = Vec<Object>)]
     alterations: Vec<Alteration>,

@@ -14,6 +14,7 @@ use store::Role;
 use utoipa::ToSchema;
 
 use crate::auth::caller::Caller;
+use crate::auth::permission::permissions;
 use crate::auth::{Credentials, credentials};
 use crate::body::Body;
 use crate::identity::login::{self, Tokens};
@@ -107,6 +108,45 @@ pub(super) async fn logout(
     must_be_on(&app)?;
     login::logout(&app, token(&headers)?).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Who sends the request, and what they may do.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Me {
+    /// As the audit log has it: `user:` or `app:` with a name, `oidc:` with a subject, the id of an API
+    /// key, `bootstrap`, or `local` without authentication.
+    who: String,
+    /// `user`, `application`, `issuer`, `api-key`, or `none` without authentication.
+    kind: &'static str,
+    /// The server takes credentials; without, everyone may do everything.
+    is_authentication_on: bool,
+    /// The permissions of routes that the caller has, each by its name.
+    permissions: Vec<&'static str>,
+    /// What was granted: names, verbs such as `read:*`, or `*`.
+    granted: Vec<String>,
+}
+
+/// Says who is signed in and what they may do, also when authentication is off.
+#[utoipa::path(get, path = "/identity/me", tag = "identity",
+    responses((status = 200, body = Me), (status = 401, body = ProblemBody)))]
+pub(super) async fn me(State(app): State<Arc<App>>, caller: Caller) -> Unkept<Me> {
+    let kind = match caller.who.split_once(':') {
+        Some(("user", _)) => "user",
+        Some(("app", _)) => "application",
+        Some(("oidc", _)) => "issuer",
+        _ if app.config.auth == Auth::NONE => "none",
+        _ => "api-key",
+    };
+    let known = permissions().into_iter();
+    let me = Me {
+        kind,
+        is_authentication_on: app.config.auth != Auth::NONE,
+        permissions: known.filter(|name| caller.may(name)).collect(),
+        granted: caller.granted().to_vec(),
+        who: caller.who,
+    };
+    (NOT_KEPT, Json(me))
 }
 
 /// Without authentication a login is answered, too: a client may insist on one.

@@ -6,134 +6,141 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use model::{DefinitionId, InstanceId, SubStatus, Timestamp, VersionId, limits};
-use serde::{Deserialize, Serialize};
+use model::{DefinitionId, InstanceId, SubStatus, limits};
 use serde_json::{Value, json};
-use store::{
-    DefinitionFilter, InstanceFilter, InstanceOrder, Page, TimeColumn, TimeFilter, TimeOperator,
-};
-use utoipa::ToSchema;
+use store::{DefinitionFilter, InstanceFilter, InstanceOrder, Page};
 
+use super::bulk::side_by_side;
+use super::instance_filter::ListRequest;
 use super::resume::cancel_and_wait;
-use super::searching::{self, VariableFilter};
-use crate::body::Params;
-use crate::paging::Part;
+use super::{cursor, searching};
+use crate::body::{Body, Params};
 use crate::pipeline::identify::Asking;
-use crate::present::{self, InstanceSummary, Paged, shape};
+use crate::present::{self, InstancePage, InstanceSummary, shape};
 use crate::problem::ProblemBody;
-use crate::{App, Problem, bounds, record};
+use crate::{App, Problem, record};
 
+/// The instances of one state that are counted at most.
+const COUNTED_MAX: u64 = 100_000;
 /// The system definitions that a filter can name: a database binds each of them.
 const SYSTEMS_MAX: usize = 10_000;
-/// A sub-status of Elsa's that no instance has here: a filter for it finds nothing.
-const INTERRUPTED: &str = "Interrupted";
 
-/// The filter, in Elsa's words.
-#[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct ListRequest {
-    /// From 0.
-    pub(super) page: Option<u64>,
-    pub(super) page_size: Option<u64>,
-    pub(super) skip: Option<u64>,
-    pub(super) take: Option<u64>,
-    /// Part of id, name, correlation id or definition id.
-    pub(super) search_term: Option<String>,
-    pub(super) ids: Option<Vec<String>>,
-    pub(super) definition_id: Option<String>,
-    pub(super) definition_ids: Option<Vec<String>>,
-    pub(super) definition_version_id: Option<String>,
-    pub(super) correlation_id: Option<String>,
-    pub(super) name: Option<String>,
-    pub(super) version: Option<u32>,
-    pub(super) has_incidents: Option<bool>,
-    /// Instances of system definitions only, or of others only.
-    pub(super) is_system: Option<bool>,
-    /// `Running` or `Finished`.
-    pub(super) status: Option<String>,
-    pub(super) statuses: Option<Vec<String>>,
-    /// `Pending`, `Executing`, `Suspended`, `Finished`, `Cancelled` or `Faulted`; no instance is
-    /// `Interrupted`.
-    pub(super) sub_status: Option<String>,
-    pub(super) sub_statuses: Option<Vec<String>>,
-    /// `Created` (default), `UpdatedAt`, `LastExecuted`, `Finished` or `Name`.
-    pub(super) order_by: Option<String>,
-    /// `Descending` (default) or `Ascending`.
-    pub(super) order_direction: Option<String>,
-    pub(super) timestamp_filters: Option<Vec<TimestampFilter>>,
-    /// All of these comparisons with searchable variables.
-    pub(super) variable_filters: Option<Vec<VariableFilter>>,
-}
-
-/// One comparison with a time.
-#[derive(Debug, Deserialize, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct TimestampFilter {
-    /// `CreatedAt`, `UpdatedAt` or `FinishedAt`.
-    column: String,
-    /// `Is`, `IsNot`, `LessThan`, `GreaterThan`, `LessThanOrEqual` or `GreaterThanOrEqual`.
-    operator: String,
-    /// RFC 3339.
-    timestamp: String,
-}
-
-/// Lists instances, newest first.
+/// Lists instances, newest first. `nextCursor` of an answer is the `cursor` of the next page: that way
+/// the last page of a long list costs as little as the first.
 #[utoipa::path(get, path = "/workflow-instances", tag = "instances",
     params(("page" = Option<u64>, Query, description = "From 0"), ("pageSize" = Option<u64>, Query),
         ("searchTerm" = Option<String>, Query), ("definitionId" = Option<String>, Query),
         ("definitionIds" = Option<Vec<String>>, Query), ("correlationId" = Option<String>, Query),
         ("name" = Option<String>, Query), ("version" = Option<u32>, Query),
+        ("parentWorkflowInstanceId" = Option<String>, Query), ("cursor" = Option<String>, Query),
         ("hasIncidents" = Option<bool>, Query), ("isSystem" = Option<bool>, Query), ("status" = Option<String>, Query),
         ("subStatus" = Option<String>, Query), ("orderBy" = Option<String>, Query),
         ("orderDirection" = Option<String>, Query),
         ("variable" = Option<Vec<String>>, Query, example = json!(["Amount:gte:100"]),
             description = "A comparison with a searchable variable, as `name:operator:value`, repeated for more: `variable=Amount:gte:100&variable=Customer:prefix:Mu`. The operators are those of `VariableFilter`.")),
-    responses((status = 200, body = Paged<InstanceSummary>), (status = 400, body = ProblemBody)))]
+    responses((status = 200, body = InstancePage), (status = 400, body = ProblemBody)))]
 pub(super) async fn list(
     State(app): State<Arc<App>>,
     params: Params,
-) -> Result<Json<Paged<InstanceSummary>>, Problem> {
-    let list = |name: &str| Some(params.many(name)).filter(|values| !values.is_empty());
-    let text = |name: &str| params.one(name).map(str::to_owned);
-    let comparisons = params.whole("variable").into_iter().map(VariableFilter::parse);
-    let request = ListRequest {
-        page: params.read("page")?,
-        page_size: params.read("pageSize")?,
-        skip: params.read("skip")?,
-        take: params.read("take")?,
-        search_term: text("searchTerm"),
-        ids: list("ids"),
-        definition_id: text("definitionId"),
-        definition_ids: list("definitionIds"),
-        definition_version_id: text("definitionVersionId"),
-        correlation_id: text("correlationId"),
-        name: text("name"),
-        version: params.read("version")?,
-        has_incidents: params.flag("hasIncidents")?,
-        is_system: params.flag("isSystem")?,
-        status: None,
-        statuses: list("status").or_else(|| list("statuses")),
-        sub_status: None,
-        sub_statuses: list("subStatus").or_else(|| list("subStatuses")),
-        order_by: text("orderBy"),
-        order_direction: text("orderDirection"),
-        timestamp_filters: None,
-        variable_filters: Some(comparisons.collect::<Result<_, _>>()?),
+) -> Result<Json<InstancePage>, Problem> {
+    listed(&app, ListRequest::of(&params)?).await
+}
+
+/// Counts the instances that match a filter, by their state. Each figure is counted up to 100000.
+#[utoipa::path(get, path = "/workflow-instances/counts", tag = "instances",
+    params(("searchTerm" = Option<String>, Query), ("definitionId" = Option<String>, Query),
+        ("definitionIds" = Option<Vec<String>>, Query), ("correlationId" = Option<String>, Query),
+        ("name" = Option<String>, Query), ("version" = Option<u32>, Query),
+        ("parentWorkflowInstanceId" = Option<String>, Query),
+        ("hasIncidents" = Option<bool>, Query), ("isSystem" = Option<bool>, Query), ("status" = Option<String>, Query),
+        ("subStatus" = Option<String>, Query),
+        ("variable" = Option<Vec<String>>, Query, example = json!(["Amount:gte:100"]),
+            description = "As for the list")),
+    responses((status = 200, body = shape::instance::InstanceCounts), (status = 400, body = ProblemBody)))]
+pub(super) async fn counts(
+    State(app): State<Arc<App>>,
+    params: Params,
+) -> Result<Json<Value>, Problem> {
+    counted(&app, ListRequest::of(&params)?).await
+}
+
+/// Counts the instances that match a filter, by their state. Each figure is counted up to 100000.
+#[utoipa::path(post, path = "/workflow-instances/counts", tag = "instances",
+    request_body = ListRequest,
+    responses((status = 200, body = shape::instance::InstanceCounts), (status = 400, body = ProblemBody)))]
+pub(super) async fn counts_by_post(
+    State(app): State<Arc<App>>,
+    Body(request): Body<ListRequest>,
+) -> Result<Json<Value>, Problem> {
+    counted(&app, request).await
+}
+
+async fn counted(app: &App, request: ListRequest) -> Result<Json<Value>, Problem> {
+    request.check()?;
+    let filter = resolved(app, request).await?;
+    let known = |status: &SubStatus| {
+        let wanted = filter.as_ref().map(|filter| &filter.sub_statuses);
+        wanted.is_some_and(|wanted| wanted.is_empty() || wanted.contains(status))
     };
-    listed(&app, request).await
+    let of = |status: Option<SubStatus>| {
+        let mut narrowed = filter.clone().unwrap_or_default();
+        match status {
+            Some(status) => narrowed.sub_statuses = vec![status],
+            None => narrowed.has_incidents = Some(true),
+        }
+        // Those without incidents have none with incidents.
+        let is_none = match status {
+            Some(status) => !known(&status),
+            None => filter.as_ref().is_none_or(|filter| filter.has_incidents == Some(false)),
+        };
+        async move {
+            match is_none {
+                true => Ok(0),
+                false => app.cx.store.count(&narrowed, COUNTED_MAX).await,
+            }
+        }
+    };
+    let states = SubStatus::ALL.into_iter().map(Some).chain([None]);
+    let counts = side_by_side(states.map(of)).await;
+    let mut counts = counts.into_iter().collect::<Result<Vec<u64>, store::Error>>()?;
+    let with_incidents = counts.pop().unwrap_or_default();
+    let is_cut_short = counts.iter().any(|count| *count >= COUNTED_MAX);
+    let total: u64 = counts.iter().sum();
+    let counts: Vec<_> = SubStatus::ALL
+        .iter()
+        .zip(counts)
+        .map(
+            |(status, count)| json!({"status": status.main(), "subStatus": status, "count": count}),
+        )
+        .collect();
+    Ok(Json(json!({
+        "counts": counts,
+        "totalCount": total,
+        "withIncidents": with_incidents,
+        "isCutShort": is_cut_short,
+    })))
 }
 
 /// Lists the instances that match a request.
-pub(super) async fn listed(
-    app: &App,
-    mut request: ListRequest,
-) -> Result<Json<Paged<InstanceSummary>>, Problem> {
+pub(super) async fn listed(app: &App, request: ListRequest) -> Result<Json<InstancePage>, Problem> {
     request.check()?;
     let page = request.part().page()?;
+    let filter = resolved(app, request).await?;
+    let Some(filter) = filter else { return Ok(Json(InstancePage::default())) };
+    let found = app.cx.store.list(&filter, page).await?;
+    let is_full = found.items.len() as u64 >= page.take();
+    let order = filter.order.unwrap_or(InstanceOrder::NEWEST);
+    let last = found.items.last().filter(|_| is_full);
+    let next_cursor = last.map(|last| cursor::written(order, &order.place(last)));
+    let items = found.items.iter().map(InstanceSummary::from).collect();
+    Ok(Json(InstancePage { items, total_count: found.total, next_cursor }))
+}
+
+/// The filter of a request; none if no instance can match.
+async fn resolved(app: &App, mut request: ListRequest) -> Result<Option<InstanceFilter>, Problem> {
     let is_system = request.is_system;
     let variables = request.variable_filters.take().unwrap_or_default();
-    let none = || Ok(Json(Paged { items: Vec::new(), total_count: 0 }));
-    let Some(mut filter) = request.filter()? else { return none() };
+    let Some(mut filter) = request.filter()? else { return Ok(None) };
     if let Some(wanted) = is_system {
         let systems = system_definitions(app).await?;
         if !wanted {
@@ -144,13 +151,11 @@ pub(super) async fn listed(
             filter.definition_ids.retain(|id| systems.contains(id));
         }
         if wanted && filter.definition_ids.is_empty() {
-            return none();
+            return Ok(None);
         }
     }
     searching::resolve(app, &mut filter, &variables).await?;
-    let found = app.cx.store.list(&filter, page).await?;
-    let items = found.items.iter().map(InstanceSummary::from).collect();
-    Ok(Json(Paged { items, total_count: found.total }))
+    Ok(Some(filter))
 }
 
 /// The definitions whose instances are system instances.
@@ -169,176 +174,6 @@ async fn system_definitions(app: &App) -> Result<Vec<DefinitionId>, Problem> {
     Err(Problem::bad_request(format!(
         "there are more than {SYSTEMS_MAX} system definitions: list without isSystem"
     )))
-}
-
-impl ListRequest {
-    fn part(&self) -> Part {
-        Part { page: self.page, page_size: self.page_size, skip: self.skip, take: self.take }
-    }
-
-    /// The same list, of the part that the query names.
-    pub(super) fn within(self, asked: Part) -> Result<Self, Problem> {
-        let Part { page, page_size, skip, take } = asked.or(self.part())?;
-        Ok(Self { page, page_size, skip, take, ..self })
-    }
-
-    /// Refuses lists and names that are too long.
-    fn check(&self) -> Result<(), Problem> {
-        for (what, text) in [
-            ("searchTerm", &self.search_term),
-            ("definitionId", &self.definition_id),
-            ("definitionVersionId", &self.definition_version_id),
-            ("correlationId", &self.correlation_id),
-            ("name", &self.name),
-        ] {
-            bounds::optional(what, text.as_deref())?;
-        }
-        for (what, items) in [
-            ("ids", &self.ids),
-            ("definitionIds", &self.definition_ids),
-            ("statuses", &self.statuses),
-            ("subStatuses", &self.sub_statuses),
-        ] {
-            bounds::list(what, items.as_deref().unwrap_or_default())?;
-        }
-        bounds::count("timestampFilters", self.timestamp_filters.as_ref().map_or(0, Vec::len))?;
-        bounds::version(self.version)
-    }
-
-    /// The filter, once its lists and names are found to be short enough.
-    pub(super) fn checked(self) -> Result<Option<InstanceFilter>, Problem> {
-        self.check()?;
-        self.filter()
-    }
-
-    /// The filter without its comparisons with variables, which [`searching::resolve`] adds; `None`
-    /// if its members contradict each other, so that no instance matches.
-    fn filter(self) -> Result<Option<InstanceFilter>, Problem> {
-        let sub_statuses = match self.sub_statuses()? {
-            Some(none) if none.is_empty() => return Ok(None),
-            Some(some) => some,
-            None => Vec::new(),
-        };
-        let order = self.order()?;
-        let times = self.timestamp_filters.unwrap_or_default();
-        let times = times.iter().map(TimestampFilter::read).collect::<Result<_, _>>()?;
-        let definitions = self.definition_ids.unwrap_or_default().into_iter();
-        let ids = self.ids.unwrap_or_default();
-        Ok(Some(InstanceFilter {
-            ids: ids.into_iter().map(InstanceId::new).collect(),
-            definition_ids: definitions
-                .chain(self.definition_id.filter(|id| !id.is_empty()))
-                .map(DefinitionId::new)
-                .collect(),
-            excluded_definition_ids: Vec::new(),
-            version_id: self.definition_version_id.filter(|id| !id.is_empty()).map(VersionId::new),
-            definition_version: self.version,
-            sub_statuses,
-            correlation_id: self.correlation_id.filter(|id| !id.is_empty()),
-            name: self.name.filter(|name| !name.is_empty()),
-            has_incidents: self.has_incidents,
-            search: self.search_term.filter(|term| !term.is_empty()),
-            times,
-            values: Vec::new(),
-            order,
-        }))
-    }
-
-    /// The sub-statuses that match both kinds of status; `None` if the request has neither.
-    fn sub_statuses(&self) -> Result<Option<Vec<SubStatus>>, Problem> {
-        let all = |one: &Option<String>, many: &Option<Vec<String>>| -> Vec<String> {
-            let many = many.iter().flatten().cloned();
-            one.iter().cloned().chain(many).filter(|text| !text.is_empty()).collect()
-        };
-        let mains = all(&self.status, &self.statuses);
-        let subs = all(&self.sub_status, &self.sub_statuses);
-        if mains.is_empty() && subs.is_empty() {
-            return Ok(None);
-        }
-        let ends = vec![SubStatus::Finished, SubStatus::Cancelled, SubStatus::Faulted];
-        let mut fitting = if mains.is_empty() {
-            [present::running(), ends].concat()
-        } else {
-            let mut fitting = Vec::new();
-            for main in &mains {
-                fitting.extend(match main.to_ascii_lowercase().as_str() {
-                    "running" => present::running(),
-                    "finished" => ends.clone(),
-                    _ => {
-                        return Err(Problem::bad_request(format!(
-                            "status {main:?} is not valid: use Running or Finished"
-                        )));
-                    }
-                });
-            }
-            fitting
-        };
-        if !subs.is_empty() {
-            let known = subs.iter().filter(|sub| !sub.eq_ignore_ascii_case(INTERRUPTED));
-            let wanted: Result<Vec<SubStatus>, _> = known.map(|sub| sub.parse()).collect();
-            let wanted = wanted.map_err(Problem::bad_request)?;
-            fitting.retain(|status| wanted.contains(status));
-        }
-        Ok(Some(fitting))
-    }
-
-    fn order(&self) -> Result<Option<InstanceOrder>, Problem> {
-        let ascending = match self.order_direction.as_deref() {
-            None | Some("") => false,
-            Some(text) if text.eq_ignore_ascii_case("Ascending") => true,
-            Some(text) if text.eq_ignore_ascii_case("Descending") => false,
-            Some(text) => {
-                return Err(Problem::bad_request(format!(
-                    "orderDirection {text:?} is not valid: use Ascending or Descending"
-                )));
-            }
-        };
-        let by = match self.order_by.as_deref().map(str::to_ascii_lowercase).as_deref() {
-            None | Some("" | "created" | "createdat") => Some(TimeColumn::CreatedAt),
-            Some("updatedat" | "updated" | "lastexecuted") => Some(TimeColumn::UpdatedAt),
-            Some("finished" | "finishedat") => Some(TimeColumn::FinishedAt),
-            Some("name") => None,
-            Some(other) => {
-                return Err(Problem::bad_request(format!(
-                    "orderBy {other:?} is not valid: use Created, UpdatedAt, \
-                     LastExecuted, Finished or Name"
-                )));
-            }
-        };
-        Ok(Some(InstanceOrder { by, ascending }))
-    }
-}
-
-impl TimestampFilter {
-    fn read(&self) -> Result<TimeFilter, Problem> {
-        let column = match self.column.to_ascii_lowercase().as_str() {
-            "createdat" => TimeColumn::CreatedAt,
-            "updatedat" => TimeColumn::UpdatedAt,
-            "finishedat" => TimeColumn::FinishedAt,
-            other => {
-                return Err(Problem::bad_request(format!(
-                    "column {other:?} is not valid: use CreatedAt, UpdatedAt or FinishedAt"
-                )));
-            }
-        };
-        let operator = match self.operator.to_ascii_lowercase().as_str() {
-            "is" => TimeOperator::Is,
-            "isnot" => TimeOperator::IsNot,
-            "lessthan" => TimeOperator::LessThan,
-            "greaterthan" => TimeOperator::GreaterThan,
-            "lessthanorequal" => TimeOperator::LessThanOrEqual,
-            "greaterthanorequal" => TimeOperator::GreaterThanOrEqual,
-            other => {
-                return Err(Problem::bad_request(format!(
-                    "operator {other:?} is not valid: use Is, IsNot, LessThan, GreaterThan, \
-                     LessThanOrEqual or GreaterThanOrEqual"
-                )));
-            }
-        };
-        let at = Timestamp::parse(&self.timestamp)
-            .map_err(|error| Problem::bad_request(error.to_string()))?;
-        Ok(TimeFilter { column, operator, at })
-    }
 }
 
 /// An instance, with its state.

@@ -7,12 +7,13 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use bus::Stream;
 use model::InstanceId;
-use protocol::{Body as Content, Command, Letter};
+use protocol::{Body as Content, Command, Letter, Message};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use store::Page;
 use utoipa::ToSchema;
 
+use crate::auth::caller::Caller;
 use crate::body::{Body, Params};
 use crate::paging::Part;
 use crate::pipeline::identify::Asking;
@@ -24,6 +25,10 @@ use crate::{App, Problem, bounds};
 const LISTED_MAX: u64 = 10_000;
 /// Letters that one read takes.
 const BATCH: usize = 256;
+/// Bytes of a body that are decoded at most.
+const BODY_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes of a body that cannot be decoded, or is larger, that are shown as text.
+const TEXT_BYTES_MAX: usize = 4096;
 /// Every subject of the stream.
 const ALL: &str = ">";
 
@@ -36,6 +41,15 @@ pub(super) struct LettersRequest {
     page_size: Option<u64>,
     /// Only those of this instance.
     workflow_instance_id: Option<String>,
+}
+
+/// How a dead letter is published again.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct ReplayRequest {
+    /// The body of the command, instead of its own.
+    #[schema(value_type = Option<Object>)]
+    body: Option<Value>,
 }
 
 /// Lists the dead letters, newest first: at most those among the newest 10000 numbers.
@@ -130,16 +144,47 @@ pub(super) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Publishes the command of a dead letter again, under its old id, and removes the letter. A command
-/// that was applied meanwhile changes nothing.
-#[utoipa::path(post, path = "/bookmark-queue/dead-letters/{id}/replay", tag = "dead letters",
+/// The body of a dead letter, which may contain secrets: who may replay it may see it. In JSON, if it
+/// can be decoded and has at most 1 MiB; otherwise the beginning of its text.
+#[utoipa::path(get, path = "/bookmark-queue/dead-letters/{id}/body", tag = "dead letters",
     params(("id" = String, Path)),
+    responses((status = 200, body = shape::operation::DeadLetterBody), (status = 404, body = ProblemBody)))]
+pub(super) async fn body(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, Problem> {
+    let letter = one(&app, &id).await?;
+    let (kind, payload) = (letter.message.content_type(), &letter.message.payload);
+    let decoded = match payload.len() {
+        0..=BODY_BYTES_MAX => protocol::decode_body::<Value>(kind, payload).ok(),
+        _ => None,
+    };
+    let begin = payload.get(..TEXT_BYTES_MAX).unwrap_or(payload);
+    let text = decoded.is_none().then(|| String::from_utf8_lossy(begin));
+    Ok(Json(json!({
+        "id": letter.number.to_string(),
+        "subject": letter.origin(),
+        "contentType": kind.as_str(),
+        "bytes": payload.len(),
+        "canReplay": letter.is_command(),
+        "isReadable": decoded.is_some(),
+        "body": decoded,
+        "text": text,
+    })))
+}
+
+/// Publishes the command of a dead letter again, under its old id, and removes the letter. A command
+/// that was applied meanwhile changes nothing. With `body`, the command has that body instead of its
+/// own: it must be one of the same kind, and the caller must be allowed to send such a command.
+#[utoipa::path(post, path = "/bookmark-queue/dead-letters/{id}/replay", tag = "dead letters",
+    params(("id" = String, Path)), request_body = ReplayRequest,
     responses((status = 200, body = shape::operation::Replayed),
-        (status = 404, body = ProblemBody), (status = 409, body = ProblemBody)))]
+        (status = 400, body = ProblemBody), (status = 404, body = ProblemBody), (status = 409, body = ProblemBody)))]
 pub(super) async fn replay(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
     asking: Asking,
+    Body(request): Body<ReplayRequest>,
 ) -> Result<Json<Value>, Problem> {
     let letter = one(&app, &id).await?;
     if !letter.is_command() {
@@ -151,13 +196,44 @@ pub(super) async fn replay(
             ),
         ));
     }
+    let message = match &request.body {
+        Some(body) => edited(&letter, body, &asking.caller)?,
+        None => letter.again(),
+    };
     app.must_have_room()?;
-    app.cx.bus.publish(letter.again()).await.map_err(unavailable)?;
+    app.cx.bus.publish(message).await.map_err(unavailable)?;
     app.cx.bus.remove(Stream::Dead, letter.number).await.map_err(unavailable)?;
-    let details = json!({"commandId": letter.command_id(), "subject": letter.origin()});
+    let (command_id, subject) = (letter.command_id(), letter.origin());
+    let is_edited = request.body.is_some();
+    let details = json!({"commandId": command_id, "subject": subject, "isEdited": is_edited});
     app.audit(&asking.caller, "dead-letter.replay", &id, details).await;
     let queue_item_id = letter.command_id();
     Ok(Json(json!({"replayed": true, "queueItemId": queue_item_id, "reason": null})))
+}
+
+/// The command of a letter with another body, if the caller may send such a command.
+fn edited(letter: &Letter, body: &Value, caller: &Caller) -> Result<Message, Problem> {
+    let (message, command) = letter.edited(body).map_err(|garbled| {
+        Problem::bad_request(format!(
+            "the body is not one of a command on {}: {garbled}",
+            letter.origin()
+        ))
+    })?;
+    caller.must(match command.body {
+        Content::Start(_) => "exec:workflow-definitions",
+        Content::Resume(_) => "write:workflow-instances",
+        Content::Cancel(_) => "cancel:workflow-instances",
+        Content::Alter(_) => "run:alterations",
+        Content::Event(_) => "trigger:event",
+        Content::Task(_) => "tasks:complete",
+        Content::Perform(_) => {
+            return Err(Problem::conflict(
+                "unfit",
+                "only Staunch itself sends this command: replay it as it is, without a body",
+            ));
+        }
+    })?;
+    Ok(message)
 }
 
 async fn one(app: &App, id: &str) -> Result<Letter, Problem> {

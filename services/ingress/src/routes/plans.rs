@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use super::activity_filter::{ActivityFilter, Searched, Selection};
 use super::bulk::side_by_side;
-use super::instances::{ListRequest, TimestampFilter};
+use super::instance_filter::{ListRequest, TimestampFilter};
 use super::searching::{self, VariableFilter};
 use crate::body::{Body, Params, lenient};
 use crate::operate;

@@ -298,15 +298,16 @@ async fn keep_searchable(app: &App, definition: &mut Definition) -> Result<(), P
 }
 
 /// A definition as it was sent.
-struct Sent {
-    document: Value,
+pub(super) struct Sent {
+    pub(super) document: Value,
     /// Whether the body says that it is to be published.
     publish: Option<bool>,
     /// It was the member `model` of the body.
     is_wrapped: bool,
 }
 
-fn unwrapped(body: Value) -> Result<Sent, Problem> {
+/// The definition that a body is, or has.
+pub(super) fn unwrapped(body: Value) -> Result<Sent, Problem> {
     let Value::Object(mut members) = body else {
         return Err(Problem::bad_request(
             "the body is not a JSON object: send a workflow definition",

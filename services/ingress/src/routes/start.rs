@@ -12,7 +12,8 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::definitions::definition_id;
-use super::instances::{ListRequest, listed};
+use super::instance_filter::ListRequest;
+use super::instances::listed;
 use crate::auth::caller::Caller;
 use crate::body::{Body, Params, Prefer, lenient};
 use crate::paging::Part;
@@ -20,13 +21,15 @@ use crate::pipeline::identify::Asking;
 use crate::pipeline::reply::{Patience, Reply};
 use crate::pipeline::validate::Beginning;
 use crate::pipeline::{self, Started};
-use crate::present::{InstanceStatus, InstanceSummary, Paged};
+use crate::present::{InstancePage, InstanceStatus};
 use crate::problem::ProblemBody;
 use crate::record;
 use crate::{App, Problem, respond};
 
 /// Members that only a list has: a body with one of them is a filter.
-const LIST_MEMBERS: [&str; 20] = [
+const LIST_MEMBERS: [&str; 22] = [
+    "cursor",
+    "parentWorkflowInstanceId",
     "page",
     "pageSize",
     "skip",
@@ -83,7 +86,7 @@ enum StartedOrListed {
     /// A start.
     Started(InstanceStatus),
     /// A list.
-    Listed(Paged<InstanceSummary>),
+    Listed(InstancePage),
 }
 
 /// Starts an instance, or lists instances.
@@ -133,7 +136,7 @@ pub(super) async fn start_or_list(
     caller.must("read:workflow-instances")?;
     let request: ListRequest = lenient::from_value(body)
         .map_err(|error| Problem::bad_request(format!("the filter cannot be read: {error}")))?;
-    let list: Json<Paged<InstanceSummary>> = listed(&app, request.within(part)?).await?;
+    let list = listed(&app, request.within(part)?).await?;
     Ok(list.into_response())
 }
 
@@ -157,12 +160,12 @@ pub(super) async fn start_only(
     params(("page" = Option<u64>, Query), ("pageSize" = Option<u64>, Query),
         ("skip" = Option<u64>, Query), ("take" = Option<u64>, Query)),
     request_body = ListRequest,
-    responses((status = 200, body = Paged<InstanceSummary>), (status = 400, body = ProblemBody)))]
+    responses((status = 200, body = InstancePage), (status = 400, body = ProblemBody)))]
 pub(super) async fn query(
     State(app): State<Arc<App>>,
     params: Params,
     Body(request): Body<ListRequest>,
-) -> Result<Json<Paged<InstanceSummary>>, Problem> {
+) -> Result<Json<InstancePage>, Problem> {
     listed(&app, request.within(Part::of(&params)?)?).await
 }
 

@@ -279,3 +279,24 @@ async fn keys_that_sign_are_changed_without_a_restart() {
     assert!(refused.problem(401).contains("a key that is not known"));
     assert!(new.is_in(&world).await);
 }
+
+#[tokio::test]
+async fn everyone_learns_who_they_are_and_what_they_may_do() {
+    const ME: &str = "/elsa/api/identity/me";
+    let open = World::without_executor(Config::default()).await;
+    let local = open.get(ME).await.expect(200);
+    assert_eq!((&local["who"], &local["kind"]), (&json!("local"), &json!("none")));
+    assert_eq!((&local["isAuthenticationOn"], &local["granted"]), (&json!(false), &json!(["*"])));
+    let all = local["permissions"].as_array().unwrap();
+    assert_eq!(all.len(), crate::permissions().len());
+    let world = world().await;
+    world.get(ME).await.problem(401);
+    let admin = login(&world, "admin", PASSWORD).await.get(&world, ME).await.expect(200);
+    assert_eq!((&admin["who"], &admin["kind"]), (&json!("user:admin"), &json!("user")));
+    assert_eq!((&admin["isAuthenticationOn"], &admin["permissions"]), (&json!(true), &json!(all)));
+    let reader = make_user(&world, "zoe", &["read:user", "tasks:*"]).await;
+    let answer = reader.get(&world, ME).await;
+    assert_eq!(answer.header("cache-control"), Some("no-store"));
+    let reader = answer.expect(200);
+    assert_eq!(reader["permissions"], json!(["read:user", "tasks:complete"]));
+}

@@ -87,3 +87,77 @@ async fn a_removed_instance_is_cancelled_and_gone() {
     let bulk = "/elsa/api/bulk-actions/delete/workflow-instances";
     assert_eq!(world.post(bulk, &ids).await.expect(200)["deleted"], 1);
 }
+
+#[tokio::test]
+async fn a_list_is_paged_by_a_cursor() {
+    let world = World::new().await;
+    world.publish("line", writes_line()).await;
+    let mut expected = Vec::new();
+    for _ in 0..7 {
+        expected.push(world.begin("line").await);
+    }
+    expected.reverse();
+    let list = "/elsa/api/workflow-instances?pageSize=3";
+    let whole = world.get("/elsa/api/workflow-instances").await.expect(200);
+    let order: Vec<_> = whole["items"].as_array().unwrap().iter().map(|one| &one["id"]).collect();
+    assert_eq!(whole["nextCursor"], json!(null));
+    let mut found = Vec::new();
+    let mut page = world.get(list).await.expect(200);
+    loop {
+        assert_eq!(page["totalCount"], 7);
+        found.extend(page["items"].as_array().unwrap().iter().map(|one| one["id"].clone()));
+        let Some(cursor) = page["nextCursor"].as_str() else { break };
+        // One that comes meanwhile does not move the others.
+        if found.len() == 3 {
+            world.publish("other", writes_line()).await;
+        }
+        page = world.get(&format!("{list}&cursor={cursor}")).await.expect(200);
+    }
+    assert_eq!(found.iter().collect::<Vec<_>>(), order);
+    let first = world.get(list).await.expect(200);
+    let cursor = first["nextCursor"].as_str().unwrap();
+    let by_post = json!({"pageSize": 3, "cursor": cursor});
+    let second = world.post("/elsa/api/workflow-instances/query", &by_post).await.expect(200);
+    assert_eq!(second["items"][0]["id"], found[3]);
+    for bad in [
+        "cursor=x".to_owned(),
+        format!("cursor={cursor}&page=1"),
+        format!("cursor={cursor}&orderBy=Name"),
+    ] {
+        world.get(&format!("{list}&{bad}")).await.problem(400);
+    }
+}
+
+#[tokio::test]
+async fn instances_are_counted_by_state_and_found_by_parent() {
+    let world = World::new().await;
+    world.publish("waits", waits_for("go")).await;
+    world.publish("line", writes_line()).await;
+    let root = json!({"type": "Elsa.DispatchWorkflow", "id": "child",
+        "workflowDefinitionId": "line", "waitForCompletion": true});
+    world.publish("parent", root).await;
+    world.begin("waits").await;
+    let parent = world.begin("parent").await;
+    world.until(&parent, "Finished").await;
+    let counts = world.get("/elsa/api/workflow-instances/counts").await.expect(200);
+    let of = |counts: &serde_json::Value, state: &str| {
+        let all = counts["counts"].as_array().unwrap();
+        all.iter().find(|one| one["subStatus"] == state).unwrap()["count"].as_u64().unwrap()
+    };
+    assert_eq!(
+        (of(&counts, "Suspended"), of(&counts, "Finished"), of(&counts, "Faulted")),
+        (1, 2, 0)
+    );
+    assert_eq!((&counts["totalCount"], &counts["withIncidents"]), (&json!(3), &json!(0)));
+    assert_eq!(counts["isCutShort"], false);
+    let filter = json!({"definitionIds": ["waits", "line"], "status": "Running"});
+    let counts = world.post("/elsa/api/workflow-instances/counts", &filter).await.expect(200);
+    assert_eq!((of(&counts, "Suspended"), of(&counts, "Finished")), (1, 0));
+    let children = format!("/elsa/api/workflow-instances?parentWorkflowInstanceId={parent}");
+    let children = world.get(&children).await.expect(200);
+    assert_eq!(children["totalCount"], 1, "{children:#}");
+    assert_eq!(children["items"][0]["definitionId"], "line");
+    let none = world.get("/elsa/api/workflow-instances/counts?subStatus=Interrupted").await;
+    assert_eq!(none.expect(200)["totalCount"], 0);
+    world.get("/elsa/api/workflow-instances/counts?subStatus=Odd").await.problem(400);
+}

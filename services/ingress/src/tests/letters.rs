@@ -2,11 +2,11 @@
 
 use bus::Queue as _;
 use model::CommandId;
-use protocol::{Body, Cancel, Command, Message, header, subject};
-use serde_json::json;
+use protocol::{Body, Cancel, Command, ContentType, Message, header, subject};
+use serde_json::{Value, json};
 
-use super::world::{World, waits_for};
-use crate::Config;
+use super::world::{World, json_request, waits_for};
+use crate::{Auth, Config};
 
 const LETTERS: &str = "/elsa/api/bookmark-queue/dead-letters";
 
@@ -81,4 +81,55 @@ async fn without_dead_letters_the_list_is_empty() {
     let empty = json!({"items": [], "totalCount": 0});
     assert_eq!(world.get(LETTERS).await.expect(200), empty);
     assert_eq!(world.post(LETTERS, &json!({})).await.expect(200), empty);
+}
+
+#[tokio::test]
+async fn a_letter_is_replayed_with_another_body() {
+    let world = World::new().await;
+    world.publish("waits", waits_for("go")).await;
+    let id = world.begin("waits").await;
+    let mut packed = cancel("c1", &id);
+    assert_eq!(packed.content_type(), ContentType::MessagePack);
+    packed.payload =
+        protocol::encode_body(ContentType::MessagePack, &json!({"reason": 7})).unwrap();
+    letter(&world, packed).await;
+    let garbled = Message { subject: "staunch.cmd.cancel.x".into(), ..Message::default() };
+    letter(&world, Message { payload: b"{ oh".to_vec(), ..garbled }).await;
+    let body = world.get(&format!("{LETTERS}/1/body")).await.expect(200);
+    assert_eq!(body["body"], json!({"reason": 7}));
+    assert_eq!((&body["isReadable"], &body["text"]), (&json!(true), &json!(null)));
+    assert_eq!(body["contentType"], "application/msgpack");
+    let unread = world.get(&format!("{LETTERS}/2/body")).await.expect(200);
+    assert_eq!((&unread["isReadable"], &unread["text"]), (&json!(false), &json!("{ oh")));
+    assert_eq!((&unread["body"], &unread["bytes"]), (&json!(null), &json!(4)));
+    world.get(&format!("{LETTERS}/9/body")).await.problem(404);
+    let replay = format!("{LETTERS}/1/replay");
+    let wrong = world.post(&replay, &json!({"body": {"reason": [1]}})).await.problem(400);
+    assert!(wrong.contains("staunch.cmd.cancel."), "{wrong}");
+    world.get(&format!("{LETTERS}/1")).await.expect(200);
+    world.post(&replay, &json!({"body": {"reason": "ordered twice"}})).await.expect(200);
+    world.until(&id, "Cancelled").await;
+    world.get(&format!("{LETTERS}/1")).await.problem(404);
+    let audit = world.get("/elsa/api/audit").await.expect(200).to_string();
+    assert!(audit.contains("\"isEdited\":true"), "{audit}");
+}
+
+#[tokio::test]
+async fn an_edited_letter_needs_the_permission_of_its_command() {
+    const KEY: &str = "a-bootstrap-key-of-length";
+    let config = Config { auth: Auth::API_KEY, api_key: Some(KEY.to_owned()), ..Config::default() };
+    let world = World::with(config).await;
+    letter(&world, cancel("c1", "i-1")).await;
+    let send = async |path: &str, key: &str, body: &Value| {
+        let key = format!("ApiKey {key}");
+        world.send(json_request("POST", path, &[("authorization", &key)], body)).await
+    };
+    let grants = json!(["replay:bookmark-queue:dead-letters"]);
+    let made = send("/api/api-keys", KEY, &json!({"name": "test", "permissions": grants})).await;
+    let made = made.expect(201);
+    let key = made["key"].as_str().unwrap();
+    let replay = format!("{LETTERS}/1/replay");
+    let refused = send(&replay, key, &json!({"body": {}})).await.problem(403);
+    assert!(refused.contains("cancel:workflow-instances"), "{refused}");
+    send(&replay, key, &json!({})).await.expect(200);
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Kind;
 use crate::output::{self, Format};
-use crate::{Failure, say};
+use crate::{Failure, input, say};
 
 /// The number of messages that are read at once.
 const READ_MAX: usize = 256;
@@ -31,7 +31,13 @@ pub(crate) enum Verb {
         number: u64,
     },
     /// Publishes commands again and removes them from the list
-    Replay(Which),
+    Replay {
+        #[command(flatten)]
+        which: Which,
+        /// The body of the command instead of its own, of one command only: JSON, or @FILE with it
+        #[arg(long, value_name = "JSON|@FILE", conflicts_with = "all")]
+        body: Option<String>,
+    },
     /// Removes commands
     Rm(Which),
 }
@@ -62,10 +68,14 @@ pub(crate) async fn run(verb: Verb, bus: &dyn Bus, format: Format) -> Result<(),
     match verb {
         Verb::Ls => list(&all(bus).await?, format),
         Verb::Show { number } => show(&one(bus, number).await?),
-        Verb::Replay(which) => {
+        Verb::Replay { which, body } => {
+            let body = body.as_deref().map(input::parse).transpose()?.map(Value::Object);
+            if body.is_some() && which.numbers.len() > 1 {
+                return Err(Failure::usage("--body is for one command: name one number"));
+            }
             let mut replayed = Vec::new();
             for dead in chosen(bus, &which).await? {
-                replay(bus, &dead).await?;
+                replay(bus, &dead, body.as_ref()).await?;
                 say::message(&format!("{} is published again on {}", dead.number, dead.origin()));
                 replayed.push(summary(&dead));
             }
@@ -159,7 +169,7 @@ fn show(dead: &Letter) -> Result<(), Failure> {
     output::json(&shown)
 }
 
-async fn replay(bus: &dyn Bus, dead: &Letter) -> Result<(), Failure> {
+async fn replay(bus: &dyn Bus, dead: &Letter, body: Option<&Value>) -> Result<(), Failure> {
     if !dead.is_command() {
         let number = dead.number;
         return Err(Failure::new(
@@ -170,7 +180,11 @@ async fn replay(bus: &dyn Bus, dead: &Letter) -> Result<(), Failure> {
             ),
         ));
     }
-    bus.publish(dead.again()).await?;
+    let message = match body {
+        Some(body) => dead.edited(body).map_err(|error| Failure::usage(error.to_string()))?.0,
+        None => dead.again(),
+    };
+    bus.publish(message).await?;
     bus.remove(Stream::Dead, dead.number).await?;
     Ok(())
 }

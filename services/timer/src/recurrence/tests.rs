@@ -20,7 +20,7 @@ fn times(recurrence: &Recurrence, from: &str, count: usize) -> Vec<String> {
     let mut after = at(from);
     let mut found = Vec::new();
     while found.len() < count {
-        let Some(next) = next_after(recurrence, after, after).unwrap() else { break };
+        let Some(next) = recurrence.next_after(after, after).unwrap() else { break };
         assert!(next > after, "{recurrence:?} does not go on after {after}");
         found.push(next.to_string().replace(".000Z", "Z"));
         after = next;
@@ -118,9 +118,9 @@ fn every_daily_time_fires_once_a_day_for_years_in_every_zone() {
         for expression in ["30 2 * * *", "0 0 * * *", "0 12 * * *"] {
             let recurrence = cron(expression, zone);
             let mut after = at("2026-01-01T13:00:00Z");
-            after = next_after(&recurrence, after, after).unwrap().unwrap();
+            after = recurrence.next_after(after, after).unwrap().unwrap();
             for _ in 0..730 {
-                let next = next_after(&recurrence, after, after).unwrap().unwrap();
+                let next = recurrence.next_after(after, after).unwrap().unwrap();
                 let hours = next.since(after).as_secs() / 3600;
                 assert!((22..=26).contains(&hours), "{expression} {zone}: {after} to {next}");
                 after = next;
@@ -138,10 +138,10 @@ fn looking_back_finds_what_looking_forward_found() {
     ] {
         let recurrence = cron(expression, zone);
         let start = at("2026-10-20T00:00:00Z");
-        let first = next_after(&recurrence, start, start).unwrap().unwrap();
+        let first = recurrence.next_after(start, start).unwrap().unwrap();
         let mut forward = vec![first];
         let end = at("2026-11-10T00:00:00Z");
-        while let Some(next) = next_after(&recurrence, first, *forward.last().unwrap()).unwrap() {
+        while let Some(next) = recurrence.next_after(first, *forward.last().unwrap()).unwrap() {
             if next > end {
                 break;
             }
@@ -231,34 +231,34 @@ fn intervals_count_from_the_nominal_time() {
         plan(&every(10), Misfire::FireOnce, due, due.after(Duration::from_millis(9_999)), GRACE);
     assert_eq!(plan.unwrap().next_at, Some(due.after(Duration::from_secs(10))));
     assert_eq!(
-        next_after(&every(10), due, due.after(Duration::from_secs(20))).unwrap(),
+        every(10).next_after(due, due.after(Duration::from_secs(20))).unwrap(),
         Some(due.after(Duration::from_secs(30)))
     );
-    assert_eq!(next_after(&every(10), due, due.before(Duration::from_secs(1))).unwrap(), Some(due));
+    assert_eq!(every(10).next_after(due, due.before(Duration::from_secs(1))).unwrap(), Some(due));
     let forever = Recurrence::Every { interval: Duration::MAX };
-    assert_eq!(next_after(&forever, due, due).unwrap(), None);
+    assert_eq!(forever.next_after(due, due).unwrap(), None);
 }
 
 #[test]
 fn a_time_in_the_past_or_the_far_future_is_no_surprise() {
     let past = Recurrence::Once { at: at("2020-01-01T00:00:00Z") };
     let now = at("2026-01-01T00:00:00Z");
-    assert_eq!(next_after(&past, now, now).unwrap(), None);
+    assert_eq!(past.next_after(now, now).unwrap(), None);
     let future = Recurrence::Once { at: at("9999-12-29T00:00:00Z") };
-    assert_eq!(next_after(&future, now, now).unwrap(), Some(at("9999-12-29T00:00:00Z")));
+    assert_eq!(future.next_after(now, now).unwrap(), Some(at("9999-12-29T00:00:00Z")));
     // 30 February never comes: the schedule is over.
-    assert_eq!(next_after(&cron("0 0 30 2 *", ""), now, now).unwrap(), None);
+    assert_eq!(cron("0 0 30 2 *", "").next_after(now, now).unwrap(), None);
     let end = at("9999-12-30T21:59:59Z");
-    assert_eq!(next_after(&cron("0 0 1 1 *", ""), end, end).unwrap(), None);
+    assert_eq!(cron("0 0 1 1 *", "").next_after(end, end).unwrap(), None);
 }
 
 #[test]
 fn what_cannot_be_read_says_why() {
     let now = at("2026-01-01T00:00:00Z");
     for expression in ["", "* * * *", "61 * * * *", "* * * * * * 2027", "every day"] {
-        let error = next_after(&cron(expression, ""), now, now).unwrap_err();
+        let error = cron(expression, "").next_after(now, now).unwrap_err();
         assert!(error.to_string().contains(&format!("{expression:?}")), "{error}");
     }
-    let error = next_after(&cron("* * * * *", "Mars/Olympus"), now, now).unwrap_err();
+    let error = cron("* * * * *", "Mars/Olympus").next_after(now, now).unwrap_err();
     assert!(error.to_string().contains("Mars/Olympus"), "{error}");
 }

@@ -8,7 +8,7 @@ use bus::{Bucket, Bus as _, Claim, Claims, Wire as _};
 use bus::{Fault, Faults, Operation};
 use model::{BookmarkId, Misfire, Recurrence, SubStatus};
 use protocol::{Body, ContentType, Headers, Message, encode_body};
-use store::{InstanceFilter, Instances as _, Page};
+use store::{InstanceFilter, Instances as _, Page, SchedulePause, Schedules as _};
 
 use super::*;
 use crate::Config;
@@ -281,6 +281,32 @@ async fn missed_occurrences_start_as_many_instances_as_the_policy_says() {
         tokio::time::advance(seconds(1_801)).await;
         assert_eq!(timer.run_once().await, 1, "the next one is on time");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_paused_schedule_starts_nothing_though_its_time_is_known() {
+    let world = World::new();
+    let every = Recurrence::Every { interval: seconds(60) };
+    let schedule = world.schedules(every, start().after(seconds(5))).await;
+    let (stop, task) = serve(world.replica("timer-1").await);
+    // The replica has read the time, and waits for it.
+    tokio::time::sleep(seconds(2)).await;
+    let pause = SchedulePause { since: start(), by: "ann".to_owned() };
+    assert!(world.store.pause_schedule(&schedule.id, &pause).await.unwrap());
+    tokio::time::sleep(seconds(600)).await;
+    assert_eq!(world.commands().await.len(), 0);
+    let paused = world.store.schedule(&schedule.id).await.unwrap().unwrap();
+    assert_eq!((paused.last_at, paused.missed), (None, 0));
+    let next_at = start().after(seconds(665));
+    assert!(world.store.resume_schedule(&paused.schedule, Some(next_at)).await.unwrap());
+    tokio::time::sleep(seconds(130)).await;
+    let commands = world.commands().await;
+    assert_eq!(commands.len(), 2, "one for each minute since the pause");
+    assert!(commands.iter().all(|(at, _)| *at >= next_at));
+    let status = world.store.schedule(&schedule.id).await.unwrap().unwrap();
+    assert_eq!((status.last_at, status.missed), (Some(next_at.after(seconds(60))), 0));
+    stop.cancel();
+    task.await.unwrap().unwrap();
 }
 
 #[tokio::test(start_paused = true)]

@@ -121,8 +121,8 @@ fn ingress(grant: &mut Grant) {
     reads(grant, subject::ACTIVITIES_BUCKET);
     writes(grant, subject::ACTIVITIES_BUCKET);
     grant.publishes([format!("$JS.API.CONSUMER.CREATE.{}.*", subject::TASKS_STREAM)]);
-    // It says who works on an instance.
-    reads(grant, subject::LEASES_BUCKET);
+    // It says who works on which instance.
+    follows(grant, subject::LEASES_BUCKET);
 }
 
 /// Takes commands and requests; publishes what a burst leads to, and outcomes to whoever waits.

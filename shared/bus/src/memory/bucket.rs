@@ -120,6 +120,14 @@ impl State {
         self.reset_watches();
     }
 
+    /// The number of keys that have a value, and the bytes of the values.
+    pub(super) fn held(&self) -> (u64, u64) {
+        let values = self.keys.values().filter_map(|kept| kept.value.as_ref());
+        values.fold((0, 0), |(keys, bytes), value| {
+            (keys + 1, bytes + u64::try_from(value.len()).unwrap_or(u64::MAX))
+        })
+    }
+
     /// Expires the keys that are due; returns when the next key is.
     pub(super) fn expire(&mut self, now: Instant) -> Option<Instant> {
         while let Some((at, key)) = self.deadlines.first().cloned() {

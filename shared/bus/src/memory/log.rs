@@ -234,6 +234,20 @@ impl Log {
         one.is_some_and(|one| one.stored.remove(&sequence).is_some())
     }
 
+    /// The bytes of the bodies that a stream has.
+    pub(super) fn bytes(&self, stream: Stream) -> u64 {
+        let stored = self.streams.get(&stream).into_iter().flat_map(|one| one.stored.values());
+        let bytes: usize = stored.map(|(_, message)| message.payload.len()).sum();
+        u64::try_from(bytes).unwrap_or(u64::MAX)
+    }
+
+    /// The commands that are delivered and not answered, and those of them that were delivered before.
+    pub(super) fn in_hand(&self) -> (u64, u64) {
+        let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        let again = self.consumer.pending.values().filter(|one| one.attempt > 1).count();
+        (count(self.consumer.pending.len()), count(again))
+    }
+
     pub(super) fn backlog(&self) -> u64 {
         let stored = self.streams.get(&Stream::Commands).map_or(0, |one| one.stored.len());
         u64::try_from(stored).unwrap_or(u64::MAX)

@@ -30,8 +30,8 @@ pub(super) async fn put_triggers(
     Ok(())
 }
 
-/// Replaces the definition's schedules by these. A schedule that existed keeps its counter; with an
-/// unchanged recurrence it also keeps its next time.
+/// Replaces the definition's schedules by these. A schedule that existed keeps its counter, its pause
+/// and what it has done; with an unchanged recurrence it also keeps its next time.
 pub(super) async fn put_schedules(
     tx: &DatabaseTransaction,
     id: &DefinitionId,
@@ -50,6 +50,8 @@ pub(super) async fn put_schedules(
         let mut row = schedule::Model::of(schedule)?;
         if let Some(known) = known.get(&row.id) {
             row.occurrence = Ord::max(row.occurrence, known.occurrence);
+            (row.paused_at, row.paused_by) = (known.paused_at, known.paused_by.clone());
+            (row.last_at, row.missed) = (known.last_at, known.missed);
             let goes_on = !known.retired && known.definition_id == id.as_str();
             if goes_on && known.recurrence == row.recurrence {
                 row.next_at = known.next_at;
@@ -70,6 +72,18 @@ pub(super) async fn unregister(
 ) -> Result<(), Failure> {
     trigger::Entity::delete_many().filter(triggers.eq(id)).exec(tx).await?;
     retire(tx, schedules, id).await
+}
+
+/// Ends the pauses of a definition that is deleted: one of the same id begins without them.
+pub(super) async fn end_pauses(tx: &DatabaseTransaction, id: &DefinitionId) -> Result<(), Failure> {
+    use schedule::Column::{DefinitionId, PausedAt, PausedBy};
+    schedule::Entity::update_many()
+        .col_expr(PausedAt, Expr::value(None::<i64>))
+        .col_expr(PausedBy, Expr::value(None::<String>))
+        .filter(DefinitionId.eq(id.as_str()))
+        .exec(tx)
+        .await?;
+    Ok(())
 }
 
 async fn retire(

@@ -2,7 +2,7 @@
 
 use model::{Schedule, Timestamp};
 use sea_orm::entity::prelude::*;
-use store::Error;
+use store::{Error, SchedulePause, ScheduleStatus};
 
 use crate::codec::{json, parse};
 
@@ -20,6 +20,10 @@ pub struct Model {
     pub occurrence: i64,
     pub shard: i32,
     pub retired: bool,
+    pub paused_at: Option<i64>,
+    pub paused_by: Option<String>,
+    pub last_at: Option<i64>,
+    pub missed: i64,
 }
 
 #[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]
@@ -41,6 +45,23 @@ impl Model {
             occurrence: schedule.occurrence,
             shard: schedule.shard,
             retired: false,
+            paused_at: None,
+            paused_by: None,
+            last_at: None,
+            missed: 0,
+        })
+    }
+
+    pub(crate) fn status(self) -> Result<ScheduleStatus, Error> {
+        let pause = self.paused_at.map(|since| SchedulePause {
+            since: Timestamp::from_millis(since),
+            by: self.paused_by.clone().unwrap_or_default(),
+        });
+        Ok(ScheduleStatus {
+            pause,
+            last_at: self.last_at.map(Timestamp::from_millis),
+            missed: self.missed.try_into().unwrap_or_default(),
+            schedule: self.schedule()?,
         })
     }
 

@@ -161,6 +161,7 @@ async fn instances_are_filtered(store: Subject) {
     other.instance.incidents = 2;
     other.instance.correlation_id = Some("Kunde-Ä".to_owned());
     other.instance.name = Some("Rechnung".to_owned());
+    other.instance.parent = Some(Parent { instance_id: id("a"), bookmark_id: None });
     store.commit(other).await.unwrap();
 
     let check = async |expected: &[&str], filter: InstanceFilter| {
@@ -171,6 +172,8 @@ async fn instances_are_filtered(store: Subject) {
         let found = store.list(&ordered, Page::first()).await.unwrap();
         assert_eq!(ids(&found.items), expected, "{ordered:?}");
         assert_eq!(found.total, u64::try_from(expected.len()).unwrap());
+        assert_eq!(store.count(&ordered, 9).await.unwrap(), found.total, "{ordered:?}");
+        assert_eq!(store.count(&ordered, 2).await.unwrap(), found.total.min(2));
     };
     let any = InstanceFilter::default;
     check(&["a", "b", "c", "d"], any()).await;
@@ -186,6 +189,8 @@ async fn instances_are_filtered(store: Subject) {
     check(&["d"], InstanceFilter { correlation_id: Some("Kunde-Ä".to_owned()), ..any() }).await;
     check(&[], InstanceFilter { correlation_id: Some("kunde-ä".to_owned()), ..any() }).await;
     check(&["d"], InstanceFilter { name: Some("Rechnung".to_owned()), ..any() }).await;
+    check(&["d"], InstanceFilter { parent_id: Some(id("a")), ..any() }).await;
+    check(&[], InstanceFilter { parent_id: Some(id("d")), ..any() }).await;
     check(&["d"], InstanceFilter { has_incidents: Some(true), ..any() }).await;
     check(&["a", "b", "c"], InstanceFilter { has_incidents: Some(false), ..any() }).await;
     for text in ["rechn", "KUNDE-ä", "invoi"] {
@@ -243,6 +248,13 @@ async fn instances_are_ordered_and_paged(store: Subject) {
         assert_eq!(ids(&found.items), expected, "{order:?}");
         let page = store.list(&filter, Page::new(1, 2)).await.unwrap();
         assert_eq!((ids(&page.items).as_slice(), page.total), (&expected[1..3], 4), "{order:?}");
+        for (place, instance) in found.items.iter().enumerate() {
+            let after = Some(order.unwrap_or(InstanceOrder::NEWEST).place(instance));
+            let filter = InstanceFilter { after, ..filter.clone() };
+            let rest = store.list(&filter, Page::first()).await.unwrap();
+            assert_eq!(ids(&rest.items), expected[place + 1..], "{order:?} after {place}");
+            assert_eq!(rest.total, 4);
+        }
     };
     let by = |by, ascending| Some(InstanceOrder { by, ascending });
     check(None, &["a", "d", "c", "b"]).await;

@@ -52,6 +52,8 @@ async fn a_retired_schedule_is_cleared_when_nothing_is_left_of_its_definition(st
         occurrence_next: 1,
         next_at: Some(at(70)),
         starts: Vec::new(),
+        fired_at: Some(at(9)),
+        missed: 2,
     };
     assert!(store.fire(firing.clone()).await.unwrap());
     let mut ended = first("i");

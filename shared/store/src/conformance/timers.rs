@@ -96,6 +96,8 @@ fn firing(id: impl Into<ScheduleId>, occurrence: i64, started: &str) -> Firing {
         occurrence_next: occurrence + 2,
         next_at: Some(at(70_000)),
         starts: vec![start(&format!("{started}-1")), start(&format!("{started}-2"))],
+        fired_at: None,
+        missed: 0,
     }
 }
 

@@ -17,7 +17,7 @@ impl Counts for MemoryStore {
                 limited(tables.instances.values().filter(has).count())
             };
             let due = || tables.bookmarks.values().filter_map(|row| row.bookmark.due_at);
-            let fires = |row: &&ScheduleRow| !row.retired && row.schedule.next_at.is_some();
+            let fires = |row: &&ScheduleRow| row.fires() && row.schedule.next_at.is_some();
             Ok(Census {
                 pending: with(SubStatus::Pending),
                 executing: with(SubStatus::Executing),

@@ -92,6 +92,7 @@ impl Definitions for MemoryStore {
             });
             tables.triggers.retain(|trigger| trigger.definition_id != *id);
             tables.retire(|schedule| schedule.definition_id == *id);
+            tables.end_pauses(id);
             let versions = before - tables.definitions.len();
             Ok(Deleted::Done { versions: u64::try_from(versions).unwrap_or(u64::MAX) })
         })
@@ -301,7 +302,8 @@ impl Tables {
         }
     }
 
-    /// Replaces the definition's schedules by these. A schedule that existed keeps its counter;
+    /// Replaces the definition's schedules by these. A schedule that existed keeps its counter, its
+    /// pause and what it has done;
     /// with an unchanged recurrence it also keeps its next time.
     fn replace_schedules(&mut self, id: &DefinitionId, schedules: Vec<Schedule>) {
         let earlier = |row: &ScheduleRow| !row.retired && row.schedule.definition_id == *id;
@@ -313,13 +315,18 @@ impl Tables {
             .collect();
         self.retire(|schedule| schedule.definition_id == *id);
         for mut schedule in schedules {
-            if let Some(ScheduleRow { schedule: known, .. }) = self.schedules.get(&schedule.id) {
+            let (mut pause, mut last_at, mut missed) = (None, None, 0);
+            if let Some(row) = self.schedules.get(&schedule.id) {
+                (pause, last_at, missed) = (row.pause.clone(), row.last_at, row.missed);
+                let known = &row.schedule;
                 schedule.occurrence = schedule.occurrence.max(known.occurrence);
                 if active.contains(&schedule.id) && known.recurrence == schedule.recurrence {
                     schedule.next_at = known.next_at;
                 }
             }
-            self.schedules.insert(schedule.id.clone(), ScheduleRow { schedule, retired: false });
+            let id = schedule.id.clone();
+            let row = ScheduleRow { schedule, retired: false, pause, last_at, missed };
+            self.schedules.insert(id, row);
         }
     }
 }

@@ -10,9 +10,9 @@ use protocol::Message;
 use super::tables::{InstanceRow, Tables};
 use super::{Faults, MemoryStore, Operation, Written};
 use crate::{
-    Accepted, Burst, Commit, Error, Expected, InstanceFilter, InstanceOrder, Instances, Listed,
-    Loaded, NewInstance, Page, TimeColumn, TimeFilter, TimeOperator, ValueChanges, ValueFilter,
-    check,
+    Accepted, Burst, Commit, Error, Expected, InstanceFilter, InstanceOrder, InstancePlace,
+    Instances, Listed, Loaded, NewInstance, Page, PlaceKey, TimeColumn, TimeFilter, TimeOperator,
+    ValueChanges, ValueFilter, check,
 };
 
 #[async_trait]
@@ -76,12 +76,29 @@ impl Instances for MemoryStore {
                 .filter(|instance| fits(instance, filter))
                 .filter(|instance| fits_values(tables.values.get(&instance.id), &filter.values))
                 .collect();
-            let newest = InstanceOrder { by: Some(TimeColumn::CreatedAt), ascending: false };
-            let order = filter.order.unwrap_or(newest);
-            found.sort_by(|a, b| compare(a, b, order));
+            let order = filter.order.unwrap_or(InstanceOrder::NEWEST);
+            found.sort_by(|a, b| compare(&order.place(a), &order.place(b), order));
+            let total = found.len().try_into().unwrap_or(u64::MAX);
             let stateless =
                 |instance: &Instance| Instance { state: Vec::new(), ..instance.clone() };
-            Ok(page.of(found.into_iter().map(stateless)))
+            let is_after = |instance: &&Instance| {
+                let after = filter.after.as_ref();
+                after.is_none_or(|after| compare(&order.place(instance), after, order).is_gt())
+            };
+            let found = page.of(found.into_iter().filter(is_after).map(stateless));
+            Ok(Listed { total, ..found })
+        })
+        .await
+    }
+
+    async fn count(&self, filter: &InstanceFilter, at_most: u64) -> Result<u64, Error> {
+        self.run(Operation::Count, |tables| {
+            let rows = tables.instances.values().map(|row| &row.instance);
+            let fits = |instance: &&Instance| {
+                let values = tables.values.get(&instance.id);
+                fits(instance, filter) && fits_values(values, &filter.values)
+            };
+            Ok(rows.filter(fits).take(size(at_most)).count().try_into().unwrap_or(u64::MAX))
         })
         .await
     }
@@ -231,6 +248,7 @@ fn fits(instance: &Instance, filter: &InstanceFilter) -> bool {
     fn this<T: PartialEq>(wanted: Option<&T>, is: Option<&T>) -> bool {
         wanted.is_none() || wanted == is
     }
+    let parent = instance.parent.as_ref().map(|parent| &parent.instance_id);
     any(&filter.ids, &instance.id)
         && any(&filter.definition_ids, &instance.definition_id)
         && !filter.excluded_definition_ids.contains(&instance.definition_id)
@@ -239,6 +257,7 @@ fn fits(instance: &Instance, filter: &InstanceFilter) -> bool {
         && any(&filter.sub_statuses, &instance.status)
         && this(filter.correlation_id.as_ref(), instance.correlation_id.as_ref())
         && this(filter.name.as_ref(), instance.name.as_ref())
+        && (filter.parent_id.is_none() || filter.parent_id.as_ref() == parent)
         && filter.has_incidents.is_none_or(|wanted| wanted == (instance.incidents > 0))
         && filter
             .search
@@ -278,10 +297,11 @@ fn time(instance: &Instance, column: TimeColumn) -> Option<Timestamp> {
 }
 
 /// Orders instances: an absent value is the smallest; the id breaks ties, in the same direction.
-fn compare(a: &Instance, b: &Instance, order: InstanceOrder) -> Ordering {
-    let ordering = match order.by {
-        Some(column) => time(a, column).cmp(&time(b, column)),
-        None => a.name.cmp(&b.name),
+fn compare(a: &InstancePlace, b: &InstancePlace, order: InstanceOrder) -> Ordering {
+    let ordering = match (&a.key, &b.key) {
+        (PlaceKey::Time(a), PlaceKey::Time(b)) => a.cmp(b),
+        (PlaceKey::Name(a), PlaceKey::Name(b)) => a.cmp(b),
+        _ => Ordering::Equal,
     };
     let ordering = ordering.then_with(|| a.id.cmp(&b.id));
     if order.ascending { ordering } else { ordering.reverse() }

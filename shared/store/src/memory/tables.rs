@@ -12,7 +12,7 @@ use super::Sizes;
 use super::requests::RequestRow;
 use crate::{
     AlterationJob, AlterationPlan, ApiKey, Application, Attempts, Audit, NewInstance, OutboxRow,
-    PendingCommand, Role, Secret, Session, SigningKey, StoredBookmark, User,
+    PendingCommand, Role, SchedulePause, Secret, Session, SigningKey, StoredBookmark, User,
 };
 
 /// An instance and the values kept beside it.
@@ -28,6 +28,16 @@ pub(super) struct InstanceRow {
 pub(super) struct ScheduleRow {
     pub(super) schedule: Schedule,
     pub(super) retired: bool,
+    pub(super) pause: Option<SchedulePause>,
+    pub(super) last_at: Option<Timestamp>,
+    pub(super) missed: u64,
+}
+
+impl ScheduleRow {
+    /// Neither retired nor paused.
+    pub(super) fn fires(&self) -> bool {
+        !self.retired && self.pause.is_none()
+    }
 }
 
 /// A plan and its owner.

@@ -50,7 +50,7 @@ impl Timers for MemoryStore {
             let mut due: Vec<&Schedule> = tables
                 .schedules
                 .values()
-                .filter(|row| !row.retired)
+                .filter(|row| row.fires())
                 .map(|row| &row.schedule)
                 .filter(|schedule| shards.contains(&schedule.shard))
                 .filter(|schedule| schedule.next_at.is_some_and(|next_at| next_at < before))
@@ -64,12 +64,14 @@ impl Timers for MemoryStore {
     async fn fire(&self, firing: Firing) -> Result<bool, Error> {
         self.run(Operation::Fire, |tables| {
             firing.starts.iter().try_for_each(check::start)?;
-            let row = tables.schedules.get_mut(&firing.schedule_id).filter(|row| !row.retired);
+            let row = tables.schedules.get_mut(&firing.schedule_id).filter(|row| row.fires());
             let Some(row) = row.filter(|row| row.schedule.occurrence == firing.occurrence) else {
                 return Ok(false);
             };
             row.schedule.occurrence = firing.occurrence_next;
             row.schedule.next_at = firing.next_at;
+            row.last_at = firing.fired_at.or(row.last_at);
+            row.missed = row.missed.saturating_add(firing.missed.into());
             for start in firing.starts {
                 tables.accept_quietly(start);
             }

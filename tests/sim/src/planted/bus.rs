@@ -139,6 +139,10 @@ impl Queue for BrokenBus {
         self.bus.select(stream, filter, from, max).await
     }
 
+    async fn figures(&self) -> Result<bus::Figures, Error> {
+        self.bus.figures().await
+    }
+
     async fn span(&self, stream: Stream) -> Result<Span, Error> {
         self.bus.span(stream).await
     }

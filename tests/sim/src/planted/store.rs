@@ -148,6 +148,10 @@ impl Instances for BrokenStore {
         self.twin.list(filter, page).await
     }
 
+    async fn count(&self, filter: &InstanceFilter, at_most: u64) -> Result<u64, Error> {
+        self.twin.count(filter, at_most).await
+    }
+
     async fn journal(&self, id: &InstanceId, page: Page) -> Result<Listed<Entry>, Error> {
         self.twin.journal(id, page).await
     }

@@ -214,3 +214,69 @@ pub(crate) struct PathSegment {
     port_name: String,
     activity_name: Option<String>,
 }
+
+/// The problems of a definition.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Checked {
+    /// It can be published.
+    is_valid: bool,
+    /// Errors, then warnings.
+    problems: Vec<CheckedProblem>,
+    /// There are more problems than these.
+    is_cut_short: bool,
+}
+
+/// A problem of a definition.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CheckedProblem {
+    /// `error` or `warning`.
+    severity: String,
+    message: String,
+    activity_id: Option<String>,
+    /// A property of the activity, or a place in the definition.
+    property: Option<String>,
+    /// The place in the body, as a JSON pointer; null if it is not known.
+    pointer: Option<String>,
+}
+
+/// What the activities of a definition did lately.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ActivityFigures {
+    definition_id: String,
+    since: String,
+    until: String,
+    items: Vec<FiguresOfActivity>,
+    /// The number of instances that were read for it.
+    instances_read: u64,
+    /// The number of instances that changed in this time.
+    instances_changed: u64,
+    /// There are more instances, or more lines in a journal, than were read.
+    is_cut_short: bool,
+}
+
+/// What one activity did.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FiguresOfActivity {
+    activity_id: String,
+    /// Ids from the workflow down to the activity.
+    activity_node_id: String,
+    activity_type: String,
+    /// Executions that began in this time.
+    started: u64,
+    /// Executions that completed in this time.
+    completed: u64,
+    /// Executions that failed in this time.
+    faulted: u64,
+    /// Executions that run or wait now.
+    running: u64,
+    /// Half of those that completed took at most this long, in milliseconds.
+    p50_ms: Option<i64>,
+    /// 95 percent of them took at most this long, in milliseconds.
+    p95_ms: Option<i64>,
+    /// The starts of each sixtieth of the time, the oldest first.
+    started_parts: Vec<u64>,
+}

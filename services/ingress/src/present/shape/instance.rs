@@ -4,6 +4,32 @@ use model::Map;
 use serde_json::Value;
 use utoipa::ToSchema;
 
+/// Instances by state.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct InstanceCounts {
+    /// Each state once, also those of no instance.
+    counts: Vec<StateCount>,
+    /// The sum.
+    total_count: u64,
+    /// Those of them that have incidents.
+    with_incidents: u64,
+    /// A state has more instances than are counted.
+    is_cut_short: bool,
+}
+
+/// The instances in one state.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct StateCount {
+    /// `Running` or `Finished`.
+    status: String,
+    /// `Pending`, `Executing`, `Suspended`, `Finished`, `Cancelled` or `Faulted`.
+    sub_status: String,
+    /// At most 100000.
+    count: u64,
+}
+
 use crate::present::InstanceSummary;
 
 /// An instance, with its state.

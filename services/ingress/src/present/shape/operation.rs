@@ -1,6 +1,7 @@
 //! The server, the cluster and what operators look after.
 
 use model::Map;
+use serde_json::Value;
 use utoipa::ToSchema;
 
 /// The server, and where to go on.
@@ -200,6 +201,27 @@ pub(crate) struct DeadLetter {
     replayed_queue_item_id: Option<String>,
     /// The subject on which it was published.
     subject: Option<String>,
+}
+
+/// The body of a dead letter.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DeadLetterBody {
+    id: String,
+    /// The subject on which it was published.
+    subject: String,
+    /// `application/json` or `application/msgpack`.
+    content_type: String,
+    /// The length of the body.
+    bytes: u64,
+    /// It is a command, which can be published again.
+    can_replay: bool,
+    /// `body` is what it contains.
+    is_readable: bool,
+    /// What it contains, in JSON; null if it is not readable.
+    body: Value,
+    /// Its beginning as text, if it is not readable.
+    text: Option<String>,
 }
 
 /// A dead letter whose command was published again.

@@ -1,4 +1,4 @@
-//! `staunch instance retry | pause | unpause | set | schedule | migrate | restart | export | import
+//! `staunch instance retry | skip | pause | unpause | set | schedule | migrate | restart | export | import
 //! | plan …`: operations on instances from outside their workflows.
 
 use clap::{Args, Subcommand};
@@ -18,6 +18,18 @@ pub(super) enum Operation {
         /// Only this activity; all faulted ones without it
         #[arg(long, value_name = "ID")]
         activity: Vec<String>,
+        #[command(flatten)]
+        how: How,
+    },
+    /// Ends a faulted activity as if it had completed; what comes after it runs
+    Skip {
+        /// Its id
+        id: String,
+        /// The activity
+        activity: String,
+        /// Its outcome, which decides what comes next; repeat it for more
+        #[arg(long, value_name = "NAME", default_value = "Done")]
+        outcome: Vec<String>,
         #[command(flatten)]
         how: How,
     },
@@ -146,6 +158,10 @@ pub(super) async fn run(
         Operation::Retry { id, activity, how } => {
             let retry = json!({"type": "Retry", "activityIds": activity});
             act.alter(&id, vec![retry], &how, "runs its faulted activities again").await
+        }
+        Operation::Skip { id, activity, outcome, how } => {
+            let skip = json!({"type": "Skip", "activityId": activity, "outcomes": outcome});
+            act.alter(&id, vec![skip], &how, &format!("has skipped {activity}")).await
         }
         Operation::Pause { id, reason } => {
             let pause = json!({"type": "Pause", "reason": reason});

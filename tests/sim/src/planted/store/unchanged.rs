@@ -1,14 +1,17 @@
 //! The traits of the port that no planted bug changes.
 
 use async_trait::async_trait;
-use model::{Definition, DefinitionId, InstanceId, Schedule, Timestamp, Token, Trigger, VersionId};
+use model::{
+    Definition, DefinitionId, InstanceId, Schedule, ScheduleId, Timestamp, Token, Trigger,
+    VersionId,
+};
 use store::{
     AlterationJob, AlterationPlan, ApiKey, Audit, AuditFilter, Base, BookmarkFilter, Bookmarks,
     Census, Claim, Counts, DefinitionFilter, Definitions, Deleted, Ended, EndedFilter, Error,
     JobStatus, KeyedRequest, Keys, Leftover, Leftovers, Listed, Owned, Page, PendingCommand,
     PlanStatus, Plans, Progress, Publication, Published, Requests, Retracted, Salvage, Saved,
-    SearchableFilter, SearchableNames, Store, StoredBookmark, Tokens, Upkeep, VersionOption,
-    Walked,
+    ScheduleFilter, SchedulePause, ScheduleStatus, Schedules, SearchableFilter, SearchableNames,
+    Store, StoredBookmark, Tokens, Upkeep, VersionOption, Walked,
 };
 
 use super::BrokenStore;
@@ -79,6 +82,10 @@ impl Store for BrokenStore {
         self.twin.ping().await
     }
 
+    fn figures(&self) -> store::Figures {
+        self.twin.figures()
+    }
+
     async fn close(&self) {
         self.twin.close().await;
     }
@@ -140,6 +147,33 @@ impl Definitions for BrokenStore {
 
     async fn schedules(&self) -> Result<Vec<Schedule>, Error> {
         self.twin.schedules().await
+    }
+}
+
+#[async_trait]
+impl Schedules for BrokenStore {
+    async fn schedule_page(
+        &self,
+        filter: &ScheduleFilter,
+        page: Page,
+    ) -> Result<Listed<ScheduleStatus>, Error> {
+        self.twin.schedule_page(filter, page).await
+    }
+
+    async fn schedule(&self, id: &ScheduleId) -> Result<Option<ScheduleStatus>, Error> {
+        self.twin.schedule(id).await
+    }
+
+    async fn pause_schedule(&self, id: &ScheduleId, pause: &SchedulePause) -> Result<bool, Error> {
+        self.twin.pause_schedule(id, pause).await
+    }
+
+    async fn resume_schedule(
+        &self,
+        read: &Schedule,
+        next_at: Option<Timestamp>,
+    ) -> Result<bool, Error> {
+        self.twin.resume_schedule(read, next_at).await
     }
 }
 

@@ -1,0 +1,130 @@
+//! Figures of the cluster, for people who look after it: leases, what NATS holds, the database.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use bus::{Bucket, ConsumerFigures, Figures, StreamFigures};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::body::Params;
+use crate::paging::Part;
+use crate::present::shape;
+use crate::problem::ProblemBody;
+use crate::{App, Problem, bounds};
+
+/// The leases that nodes hold on instances, the oldest first.
+#[utoipa::path(get, path = "/cluster/leases", tag = "cluster",
+    params(("node" = Option<String>, Query), ("page" = Option<u64>, Query),
+        ("pageSize" = Option<u64>, Query)),
+    responses((status = 200, body = shape::cluster::HeldLeases), (status = 400, body = ProblemBody),
+        (status = 503, body = ProblemBody)))]
+pub(super) async fn leases(
+    State(app): State<Arc<App>>,
+    params: Params,
+) -> Result<Json<Value>, Problem> {
+    let page = Part::of(&params)?.page()?;
+    let of = params.one("node").filter(|node| !node.is_empty());
+    bounds::optional("node", of)?;
+    let held = bus::look_at_all(&*app.cx.bus.kv(Bucket::Leases)).await.map_err(unavailable)?;
+    let live = app.cx.presence.live();
+    let is_live = |owner: &str| live.iter().any(|member| member.node == owner);
+    let mut stale = 0_u64;
+    let mut contended = 0_u64;
+    let mut found = Vec::with_capacity(held.len());
+    for (instance, holding) in held {
+        if of.is_some_and(|node| node != holding.owner) {
+            continue;
+        }
+        stale += u64::from(!is_live(&holding.owner));
+        contended += u64::from(!holding.next.is_empty());
+        // When its node asked for it, by that node's clock.
+        found.push((chassis::drawn_at(&holding.acquisition), instance, holding));
+    }
+    found.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+    let shown = page.of(found.iter().map(|(since, instance, holding)| {
+        json!({
+            "workflowInstanceId": instance,
+            "node": holding.owner,
+            "isNodeLive": is_live(&holding.owner),
+            "since": since,
+            "wantedBy": holding.next,
+        })
+    }));
+    Ok(Json(json!({
+        "items": shown.items,
+        "totalCount": shown.total,
+        "stale": stale,
+        "contended": contended,
+    })))
+}
+
+/// What the streams, buckets and consumers of Staunch hold, with their limits. One that is missing or
+/// does not answer says so in `trouble`.
+#[utoipa::path(get, path = "/cluster/streams", tag = "cluster",
+    responses((status = 200, body = shape::cluster::NatsFigures), (status = 503, body = ProblemBody)))]
+pub(super) async fn streams(State(app): State<Arc<App>>) -> Result<Json<Value>, Problem> {
+    let Figures { server, version, cluster, streams, consumers } =
+        app.cx.bus.figures().await.map_err(unavailable)?;
+    Ok(Json(json!({
+        "server": server,
+        "version": version,
+        "cluster": cluster,
+        "streams": streams.iter().map(stream).collect::<Vec<_>>(),
+        "consumers": consumers.iter().map(consumer).collect::<Vec<_>>(),
+    })))
+}
+
+fn stream(figures: &StreamFigures) -> Value {
+    let bucket = figures.name.strip_prefix("KV_");
+    json!({
+        "name": bucket.unwrap_or(&figures.name),
+        "isBucket": bucket.is_some(),
+        "messages": figures.messages,
+        "bytes": figures.bytes,
+        "bytesMax": figures.bytes_max,
+        "replicas": figures.replicas,
+        "replicasBehind": figures.behind,
+        "trouble": figures.trouble,
+    })
+}
+
+fn consumer(figures: &ConsumerFigures) -> Value {
+    json!({
+        "name": figures.name,
+        "stream": figures.stream,
+        "pending": figures.pending,
+        "inHand": figures.in_hand,
+        "redelivered": figures.redelivered,
+        "waitingPulls": figures.pulls,
+        "trouble": figures.trouble,
+    })
+}
+
+/// The database as the node that answers uses it, and the time of one question and its answer.
+#[utoipa::path(get, path = "/cluster/database", tag = "cluster",
+    responses((status = 200, body = shape::cluster::DatabaseFigures),
+        (status = 503, body = ProblemBody)))]
+pub(super) async fn database(State(app): State<Arc<App>>) -> Result<Json<Value>, Problem> {
+    let asked = Instant::now();
+    let time = app.cx.store.clock().await?;
+    let latency = asked.elapsed();
+    let figures = app.cx.store.figures();
+    let pools = figures.pools.iter().map(
+        |pool| json!({"name": pool.name, "open": pool.open, "idle": pool.idle, "max": pool.max}),
+    );
+    Ok(Json(json!({
+        "node": app.cx.presence.node(),
+        "backend": figures.backend,
+        "time": time,
+        "latencyMs": latency.as_secs_f64() * 1_000.0,
+        "queued": figures.queued,
+        "pools": pools.collect::<Vec<_>>(),
+    })))
+}
+
+fn unavailable(error: bus::Error) -> Problem {
+    tracing::warn!(%error, "the message bus does not answer");
+    Problem::unavailable("the message bus does not answer: try again in a moment")
+}

@@ -1,0 +1,283 @@
+//! The filter of lists of instances, in Elsa's words.
+
+use model::{DefinitionId, InstanceId, SubStatus, Timestamp, VersionId};
+use serde::{Deserialize, Serialize};
+use store::{InstanceFilter, InstanceOrder, TimeColumn, TimeFilter, TimeOperator};
+use utoipa::ToSchema;
+
+use super::cursor;
+use super::searching::VariableFilter;
+use crate::body::Params;
+use crate::paging::Part;
+use crate::{Problem, bounds, present};
+
+/// A sub-status of Elsa's that no instance has here: a filter for it finds nothing.
+const INTERRUPTED: &str = "Interrupted";
+
+/// The filter, in Elsa's words.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ListRequest {
+    /// From 0.
+    pub(super) page: Option<u64>,
+    pub(super) page_size: Option<u64>,
+    pub(super) skip: Option<u64>,
+    pub(super) take: Option<u64>,
+    /// The `nextCursor` of the page before, instead of `page` and `skip`.
+    pub(super) cursor: Option<String>,
+    /// Part of id, name, correlation id or definition id.
+    pub(super) search_term: Option<String>,
+    pub(super) ids: Option<Vec<String>>,
+    pub(super) definition_id: Option<String>,
+    pub(super) definition_ids: Option<Vec<String>>,
+    pub(super) definition_version_id: Option<String>,
+    pub(super) correlation_id: Option<String>,
+    pub(super) name: Option<String>,
+    pub(super) version: Option<u32>,
+    /// The children of this instance.
+    pub(super) parent_workflow_instance_id: Option<String>,
+    pub(super) has_incidents: Option<bool>,
+    /// Instances of system definitions only, or of others only.
+    pub(super) is_system: Option<bool>,
+    /// `Running` or `Finished`.
+    pub(super) status: Option<String>,
+    pub(super) statuses: Option<Vec<String>>,
+    /// `Pending`, `Executing`, `Suspended`, `Finished`, `Cancelled` or `Faulted`; no instance is
+    /// `Interrupted`.
+    pub(super) sub_status: Option<String>,
+    pub(super) sub_statuses: Option<Vec<String>>,
+    /// `Created` (default), `UpdatedAt`, `LastExecuted`, `Finished` or `Name`.
+    pub(super) order_by: Option<String>,
+    /// `Descending` (default) or `Ascending`.
+    pub(super) order_direction: Option<String>,
+    pub(super) timestamp_filters: Option<Vec<TimestampFilter>>,
+    /// All of these comparisons with searchable variables.
+    pub(super) variable_filters: Option<Vec<VariableFilter>>,
+}
+
+/// One comparison with a time.
+#[derive(Debug, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TimestampFilter {
+    /// `CreatedAt`, `UpdatedAt` or `FinishedAt`.
+    column: String,
+    /// `Is`, `IsNot`, `LessThan`, `GreaterThan`, `LessThanOrEqual` or `GreaterThanOrEqual`.
+    operator: String,
+    /// RFC 3339.
+    timestamp: String,
+}
+
+impl ListRequest {
+    /// The filter that the query of a GET names.
+    pub(super) fn of(params: &Params) -> Result<Self, Problem> {
+        let list = |name: &str| Some(params.many(name)).filter(|values| !values.is_empty());
+        let text = |name: &str| params.one(name).map(str::to_owned);
+        let comparisons = params.whole("variable").into_iter().map(VariableFilter::parse);
+        Ok(Self {
+            page: params.read("page")?,
+            page_size: params.read("pageSize")?,
+            skip: params.read("skip")?,
+            take: params.read("take")?,
+            cursor: text("cursor"),
+            search_term: text("searchTerm"),
+            ids: list("ids"),
+            definition_id: text("definitionId"),
+            definition_ids: list("definitionIds"),
+            definition_version_id: text("definitionVersionId"),
+            correlation_id: text("correlationId"),
+            name: text("name"),
+            version: params.read("version")?,
+            parent_workflow_instance_id: text("parentWorkflowInstanceId"),
+            has_incidents: params.flag("hasIncidents")?,
+            is_system: params.flag("isSystem")?,
+            status: None,
+            statuses: list("status").or_else(|| list("statuses")),
+            sub_status: None,
+            sub_statuses: list("subStatus").or_else(|| list("subStatuses")),
+            order_by: text("orderBy"),
+            order_direction: text("orderDirection"),
+            timestamp_filters: None,
+            variable_filters: Some(comparisons.collect::<Result<_, _>>()?),
+        })
+    }
+
+    pub(super) fn part(&self) -> Part {
+        Part { page: self.page, page_size: self.page_size, skip: self.skip, take: self.take }
+    }
+
+    /// The same list, of the part that the query names.
+    pub(super) fn within(self, asked: Part) -> Result<Self, Problem> {
+        let Part { page, page_size, skip, take } = asked.or(self.part())?;
+        Ok(Self { page, page_size, skip, take, ..self })
+    }
+
+    /// Refuses lists and names that are too long.
+    pub(super) fn check(&self) -> Result<(), Problem> {
+        for (what, text) in [
+            ("searchTerm", &self.search_term),
+            ("definitionId", &self.definition_id),
+            ("definitionVersionId", &self.definition_version_id),
+            ("correlationId", &self.correlation_id),
+            ("name", &self.name),
+            ("parentWorkflowInstanceId", &self.parent_workflow_instance_id),
+        ] {
+            bounds::optional(what, text.as_deref())?;
+        }
+        for (what, items) in [
+            ("ids", &self.ids),
+            ("definitionIds", &self.definition_ids),
+            ("statuses", &self.statuses),
+            ("subStatuses", &self.sub_statuses),
+        ] {
+            bounds::list(what, items.as_deref().unwrap_or_default())?;
+        }
+        bounds::count("timestampFilters", self.timestamp_filters.as_ref().map_or(0, Vec::len))?;
+        let skips = self.page.unwrap_or(0) > 0 || self.skip.unwrap_or(0) > 0;
+        if skips && self.cursor.as_deref().is_some_and(|cursor| !cursor.is_empty()) {
+            return Err(Problem::bad_request(
+                "a cursor says where the page begins: use it without page and skip",
+            ));
+        }
+        bounds::version(self.version)
+    }
+
+    /// The filter, once its lists and names are found to be short enough.
+    pub(super) fn checked(self) -> Result<Option<InstanceFilter>, Problem> {
+        self.check()?;
+        self.filter()
+    }
+
+    /// The filter without its comparisons with variables, which [`searching::resolve`] adds; `None`
+    /// if its members contradict each other, so that no instance matches.
+    pub(super) fn filter(self) -> Result<Option<InstanceFilter>, Problem> {
+        let sub_statuses = match self.sub_statuses()? {
+            Some(none) if none.is_empty() => return Ok(None),
+            Some(some) => some,
+            None => Vec::new(),
+        };
+        let order = self.order()?;
+        let cursor = self.cursor.as_deref().filter(|cursor| !cursor.is_empty());
+        let after = cursor.map(|cursor| cursor::read(cursor, order)).transpose()?;
+        let parent = self.parent_workflow_instance_id.filter(|id| !id.is_empty());
+        let times = self.timestamp_filters.unwrap_or_default();
+        let times = times.iter().map(TimestampFilter::read).collect::<Result<_, _>>()?;
+        let definitions = self.definition_ids.unwrap_or_default().into_iter();
+        let ids = self.ids.unwrap_or_default();
+        Ok(Some(InstanceFilter {
+            ids: ids.into_iter().map(InstanceId::new).collect(),
+            definition_ids: definitions
+                .chain(self.definition_id.filter(|id| !id.is_empty()))
+                .map(DefinitionId::new)
+                .collect(),
+            excluded_definition_ids: Vec::new(),
+            version_id: self.definition_version_id.filter(|id| !id.is_empty()).map(VersionId::new),
+            definition_version: self.version,
+            sub_statuses,
+            correlation_id: self.correlation_id.filter(|id| !id.is_empty()),
+            name: self.name.filter(|name| !name.is_empty()),
+            parent_id: parent.map(InstanceId::new),
+            has_incidents: self.has_incidents,
+            search: self.search_term.filter(|term| !term.is_empty()),
+            times,
+            values: Vec::new(),
+            order: Some(order),
+            after,
+        }))
+    }
+
+    /// The sub-statuses that match both kinds of status; `None` if the request has neither.
+    fn sub_statuses(&self) -> Result<Option<Vec<SubStatus>>, Problem> {
+        let all = |one: &Option<String>, many: &Option<Vec<String>>| -> Vec<String> {
+            let many = many.iter().flatten().cloned();
+            one.iter().cloned().chain(many).filter(|text| !text.is_empty()).collect()
+        };
+        let mains = all(&self.status, &self.statuses);
+        let subs = all(&self.sub_status, &self.sub_statuses);
+        if mains.is_empty() && subs.is_empty() {
+            return Ok(None);
+        }
+        let ends = vec![SubStatus::Finished, SubStatus::Cancelled, SubStatus::Faulted];
+        let mut fitting = if mains.is_empty() {
+            [present::running(), ends].concat()
+        } else {
+            let mut fitting = Vec::new();
+            for main in &mains {
+                fitting.extend(match main.to_ascii_lowercase().as_str() {
+                    "running" => present::running(),
+                    "finished" => ends.clone(),
+                    _ => {
+                        return Err(Problem::bad_request(format!(
+                            "status {main:?} is not valid: use Running or Finished"
+                        )));
+                    }
+                });
+            }
+            fitting
+        };
+        if !subs.is_empty() {
+            let known = subs.iter().filter(|sub| !sub.eq_ignore_ascii_case(INTERRUPTED));
+            let wanted: Result<Vec<SubStatus>, _> = known.map(|sub| sub.parse()).collect();
+            let wanted = wanted.map_err(Problem::bad_request)?;
+            fitting.retain(|status| wanted.contains(status));
+        }
+        Ok(Some(fitting))
+    }
+
+    fn order(&self) -> Result<InstanceOrder, Problem> {
+        let ascending = match self.order_direction.as_deref() {
+            None | Some("") => false,
+            Some(text) if text.eq_ignore_ascii_case("Ascending") => true,
+            Some(text) if text.eq_ignore_ascii_case("Descending") => false,
+            Some(text) => {
+                return Err(Problem::bad_request(format!(
+                    "orderDirection {text:?} is not valid: use Ascending or Descending"
+                )));
+            }
+        };
+        let by = match self.order_by.as_deref().map(str::to_ascii_lowercase).as_deref() {
+            None | Some("" | "created" | "createdat") => Some(TimeColumn::CreatedAt),
+            Some("updatedat" | "updated" | "lastexecuted") => Some(TimeColumn::UpdatedAt),
+            Some("finished" | "finishedat") => Some(TimeColumn::FinishedAt),
+            Some("name") => None,
+            Some(other) => {
+                return Err(Problem::bad_request(format!(
+                    "orderBy {other:?} is not valid: use Created, UpdatedAt, \
+                     LastExecuted, Finished or Name"
+                )));
+            }
+        };
+        Ok(InstanceOrder { by, ascending })
+    }
+}
+
+impl TimestampFilter {
+    fn read(&self) -> Result<TimeFilter, Problem> {
+        let column = match self.column.to_ascii_lowercase().as_str() {
+            "createdat" => TimeColumn::CreatedAt,
+            "updatedat" => TimeColumn::UpdatedAt,
+            "finishedat" => TimeColumn::FinishedAt,
+            other => {
+                return Err(Problem::bad_request(format!(
+                    "column {other:?} is not valid: use CreatedAt, UpdatedAt or FinishedAt"
+                )));
+            }
+        };
+        let operator = match self.operator.to_ascii_lowercase().as_str() {
+            "is" => TimeOperator::Is,
+            "isnot" => TimeOperator::IsNot,
+            "lessthan" => TimeOperator::LessThan,
+            "greaterthan" => TimeOperator::GreaterThan,
+            "lessthanorequal" => TimeOperator::LessThanOrEqual,
+            "greaterthanorequal" => TimeOperator::GreaterThanOrEqual,
+            other => {
+                return Err(Problem::bad_request(format!(
+                    "operator {other:?} is not valid: use Is, IsNot, LessThan, GreaterThan, \
+                     LessThanOrEqual or GreaterThanOrEqual"
+                )));
+            }
+        };
+        let at = Timestamp::parse(&self.timestamp)
+            .map_err(|error| Problem::bad_request(error.to_string()))?;
+        Ok(TimeFilter { column, operator, at })
+    }
+}
