@@ -55,7 +55,7 @@ export function LongTable<T>(props: Props<T>) {
     <>
       <section
         ref={box}
-        className="relative max-h-[calc(100vh-17rem)] min-h-64 overflow-auto"
+        className="relative max-h-[calc(100vh-17rem)] min-h-24 overflow-auto"
         aria-label={label}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reached by keyboard
         tabIndex={0}

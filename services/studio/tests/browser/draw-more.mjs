@@ -77,7 +77,7 @@ export async function wrapAndReorder({ page, look }) {
   await inspector(page).getByText("2 activities").waitFor();
   await look("many");
   await named(page, "button", "Wrap in a Sequence").click();
-  await card(page, "Sequence1").locator(".chips button").click();
+  await card(page, "Sequence1").locator(".chips button").first().click();
   await card(page, "Two").waitFor();
   await look("list");
   await card(page, "Two").click();

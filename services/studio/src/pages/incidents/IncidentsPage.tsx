@@ -15,10 +15,12 @@ import { Page } from "../../ui/Page";
 import { Card } from "../../ui/Panel";
 import { Badge, StateBadge } from "../../ui/State";
 import { Empty, Shown } from "../../ui/States";
+import { Tabs } from "../../ui/Tabs";
 import { Time } from "../../ui/Time";
 import { retry } from "../instance/Incidents";
 import { BulkBar } from "../instances/BulkBar";
 import { PlanPanel } from "../instances/PlanPanel";
+import { Groups } from "./Groups";
 
 const PAGE_SIZE = 25;
 
@@ -82,10 +84,9 @@ function Row({
   );
 }
 
-/** The inbox: instances in which something went wrong, the newest change first. */
-export function IncidentsPage() {
+/** Instance by instance, the newest change first. */
+function Inbox({ onDone }: { onDone: () => void }) {
   const [search, change] = useAddress();
-  const client = useQueryClient();
   const page = pageOf(search);
   const filter = { ...fromAddress(search), incidents: true, order: "UpdatedAt" as const, states: [], page };
   const asked = {
@@ -99,9 +100,47 @@ export function IncidentsPage() {
   const details = useQueries({
     queries: (query.data?.items ?? []).map((row) => ({ ...instanceQuery(row.id), staleTime: 30_000 })),
   });
+  return (
+    <Shown query={query}>
+      {(list) =>
+        list.totalCount === 0 ? (
+          <Empty title={t.home.nothingNeeded}>{t.incidents.noneHint}</Empty>
+        ) : (
+          <>
+            <BulkBar
+              selected={new Set()}
+              total={list.totalCount}
+              filter={filter}
+              onDone={onDone}
+              onPlan={(plan) => change({ plan })}
+            />
+            <ul>
+              {list.items.map((row, at) => (
+                <Row
+                  key={row.id}
+                  row={row}
+                  incidents={details[at]?.data?.workflowState.incidents}
+                  onDone={onDone}
+                />
+              ))}
+            </ul>
+            <Pages total={list.totalCount} size={PAGE_SIZE} />
+          </>
+        )
+      }
+    </Shown>
+  );
+}
+
+/** What needs a person: by cause, or instance by instance. */
+export function IncidentsPage() {
+  const [search, change] = useAddress();
+  const client = useQueryClient();
   const reload = () => {
-    for (const key of ["instances", "instance", "counts"]) void client.invalidateQueries({ queryKey: [key] });
+    for (const key of ["instances", "instance", "incidents", "counts"])
+      void client.invalidateQueries({ queryKey: [key] });
   };
+  const by = search.by === "instance" ? "instance" : "cause";
   return (
     <Page
       title={t.rail.incidents}
@@ -113,34 +152,19 @@ export function IncidentsPage() {
       }
     >
       <Card>
-        <Shown query={query}>
-          {(list) =>
-            list.totalCount === 0 ? (
-              <Empty title={t.home.nothingNeeded}>{t.incidents.noneHint}</Empty>
-            ) : (
-              <>
-                <BulkBar
-                  selected={new Set()}
-                  total={list.totalCount}
-                  filter={filter}
-                  onDone={reload}
-                  onPlan={(plan) => change({ plan })}
-                />
-                <ul>
-                  {list.items.map((row, at) => (
-                    <Row
-                      key={row.id}
-                      row={row}
-                      incidents={details[at]?.data?.workflowState.incidents}
-                      onDone={reload}
-                    />
-                  ))}
-                </ul>
-                <Pages total={list.totalCount} size={PAGE_SIZE} />
-              </>
-            )
+        <Tabs
+          label={t.rail.incidents}
+          tabs={[
+            { key: "cause", word: t.incidents.byCause },
+            { key: "instance", word: t.incidents.byInstance },
+          ]}
+          current={by}
+          onChange={(next) =>
+            change({ by: next === "cause" ? undefined : next, page: undefined, group: undefined })
           }
-        </Shown>
+        >
+          {by === "cause" ? <Groups onDone={reload} /> : <Inbox onDone={reload} />}
+        </Tabs>
       </Card>
       {search.plan && (
         <PlanPanel plan={search.plan} onClose={() => change({ plan: undefined })} onDone={reload} />

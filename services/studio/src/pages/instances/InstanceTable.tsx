@@ -41,13 +41,13 @@ export function useInstanceColumns({ filter, onOrder }: Ordered): Column<Row>[] 
   return [
     {
       key: "state",
-      width: "w-32",
+      width: "w-36",
       head: t.filters.state,
       cell: (row) => <StateBadge status={row.subStatus} />,
     },
     {
       key: "id",
-      width: "w-40",
+      width: "w-32",
       head: t.columns.instance,
       cell: (row) => (
         <Link to="/instances/$id" params={{ id: row.id }} className="link font-mono text-xs" title={row.id}>
@@ -57,6 +57,7 @@ export function useInstanceColumns({ filter, onOrder }: Ordered): Column<Row>[] 
     },
     {
       key: "definition",
+      width: "w-52",
       head: t.columns.definition,
       cell: (row) => (
         <span className="inline-flex max-w-72 items-center gap-2">
@@ -84,26 +85,26 @@ export function useInstanceColumns({ filter, onOrder }: Ordered): Column<Row>[] 
     },
     {
       key: "created",
-      width: "w-44",
+      width: "w-40",
       head: head(t.columns.started, "Created"),
       cell: (row) => <Time at={row.createdAt} />,
     },
     {
       key: "updated",
-      width: "w-44",
+      width: "w-40",
       head: head(t.columns.updated, "UpdatedAt"),
       cell: (row) => <Time at={row.updatedAt} />,
     },
     {
       key: "took",
-      width: "w-28",
+      width: "w-24",
       head: t.columns.took,
       end: true,
       cell: (row) => <Duration from={row.createdAt} to={row.finishedAt} />,
     },
     {
       key: "incidents",
-      width: "w-24",
+      width: "w-22",
       head: t.columns.incidents,
       end: true,
       cell: (row) => (row.incidentCount > 0 ? <Badge tone="bad">{row.incidentCount}</Badge> : ""),

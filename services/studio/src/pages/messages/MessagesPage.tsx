@@ -18,6 +18,7 @@ import { Card, Facts, SidePanel } from "../../ui/Panel";
 import { Badge } from "../../ui/State";
 import type { Column } from "../../ui/Table";
 import { Time } from "../../ui/Time";
+import { LetterBody } from "./LetterBody";
 
 const PAGE_SIZE = 50;
 type Letter = Api["DeadLetter"];
@@ -31,8 +32,10 @@ function Instance({ of }: { of?: string | null }) {
   );
 }
 
-async function replay(letter: string): Promise<void> {
-  const answer = await post<Api["Replayed"]>(`/bookmark-queue/dead-letters/${id(letter)}/replay`);
+async function replay(letter: string, body?: unknown): Promise<void> {
+  const answer = await post<Api["Replayed"]>(`/bookmark-queue/dead-letters/${id(letter)}/replay`, {
+    body,
+  });
   if (!answer.replayed) throw new Error(answer.reason ?? t.messages.notReplayed);
 }
 
@@ -76,6 +79,19 @@ function Detail({ letter, onClose, onDone }: { letter: Letter; onClose: () => vo
           </Button>
         )}
       </div>
+      {can("replay:bookmark-queue:dead-letters") && (
+        <LetterBody
+          key={letter.id}
+          letter={letter.id}
+          onReplay={
+            letter.canReplay
+              ? async (body) => {
+                  if (await attempt(() => replay(letter.id, body), t.messages.replayed)) onDone();
+                }
+              : undefined
+          }
+        />
+      )}
       <CopyCommands
         commands={{
           staunch: `staunch dead show ${letter.id}`,

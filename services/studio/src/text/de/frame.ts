@@ -59,6 +59,7 @@ export const frame: Pick<Text, keyof typeof words> = {
     definitions: "Definitionen",
     instances: "Instanzen",
     incidents: "Störungen",
+    schedules: "Zeitpläne",
     messages: "Nachrichten",
     cluster: "Cluster",
     access: "Zugang",

@@ -57,6 +57,7 @@ export const frame = {
     definitions: "Definitions",
     instances: "Instances",
     incidents: "Incidents",
+    schedules: "Schedules",
     messages: "Messages",
     cluster: "Cluster",
     access: "Access",
