@@ -64,6 +64,26 @@ export const broken = {
   },
 };
 
+/** Starts by itself at four in the morning. */
+export const clock = {
+  definitionId: "browser-clock",
+  name: "Every night",
+  root: {
+    id: "Flowchart1",
+    type: "Elsa.Flowchart",
+    activities: [
+      {
+        id: "clock",
+        type: "Elsa.Cron",
+        cronExpression: value("Literal", "0 0 4 * * *", "String"),
+        customProperties: { canStartWorkflow: true },
+      },
+      { id: "say", type: "Elsa.WriteLine", text: value("Literal", "Good morning", "String") },
+    ],
+    connections: [way("clock", "say")],
+  },
+};
+
 export const dropped = {
   ...broken,
   definitionId: "browser-dropped",
@@ -98,7 +118,7 @@ export function api(server, authorization) {
 
 /** Publishes the definitions and starts what the lists show. */
 export async function prepare(call) {
-  for (const definition of [approval, broken]) {
+  for (const definition of [approval, broken, clock]) {
     await call("POST", "/workflow-definitions/import?publish=true", definition);
   }
   const start = (definitionId, input) => call("POST", "/workflow-instances/start", { definitionId, input });
@@ -113,6 +133,6 @@ export async function prepare(call) {
 export async function clean(call) {
   await removeMade(
     call,
-    [approval, broken, dropped].map((one) => one.definitionId),
+    [approval, broken, clock, dropped].map((one) => one.definitionId),
   );
 }

@@ -26,7 +26,14 @@ export async function letters({ page, look }) {
   await look("messages-dead");
   await rows.first().getByRole("button").first().click();
   await page.getByRole("complementary").getByText(subject).first().waitFor();
+  await page.getByText("Body", { exact: true }).waitFor();
   await look("messages-letter");
+  await named(page, "button", "Edit and replay").click();
+  await page.getByLabel("The body to publish").fill("{");
+  await page.getByText(/^This is not JSON/).waitFor();
+  assert.equal(await named(page, "button", "Replay with this body").isDisabled(), true);
+  await look("messages-edit");
+  await named(page, "button", "Back").click();
   await named(page, "button", "Delete").click();
   await named(page, "button", "Delete this message").click();
   await page.getByRole("dialog").waitFor({ state: "detached" });

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { dropped } from "./data.mjs";
 import { named, notice, rail } from "./find.mjs";
 import { access, german, letters, pause, phone, rest, secrets, watcher } from "./manage.mjs";
+import { causes, holdings, schedules } from "./operate.mjs";
 
 /** Signs in where the server asks for it: with a wrong password, then with the right one. */
 async function signIn({ page, look, expect }, { studio, user }) {
@@ -107,11 +108,28 @@ async function start({ page, look }, { studio }) {
   await page.waitForURL(/instances\//);
 }
 
+/** The graph has a tree beside it, with the same selection. */
+async function tree(page, look) {
+  await named(page, "button", "Show the tree of activities").click();
+  const row = page.getByRole("treeitem", { name: /^ask/ });
+  await row.waitFor();
+  await look("instance-tree");
+  await page.getByRole("treeitem").first().click();
+  await page.keyboard.press("ArrowRight");
+  await page.waitForURL(/activity=take/);
+  await page.keyboard.press("ArrowLeft");
+  await page.waitForURL(/activity=Flowchart1/);
+  await named(page, "button", "Show all lines").click();
+  await named(page, "button", "Hide the tree of activities").click();
+  await row.waitFor({ state: "detached" });
+}
+
 /** The instance that the page before started: from its wait to its end, live. */
 async function instance({ page, look }) {
   await page.getByText("Why is it here?").waitFor();
   await page.locator(".react-flow__node").first().waitFor();
   await look("instance-story");
+  await tree(page, look);
   await page.locator('.react-flow__node[data-id="check"]').click();
   await page.getByText("Only lines of check").waitFor();
   await named(page, "button", "Show all lines").click();
@@ -213,6 +231,7 @@ async function instances({ page, look }) {
 
 async function incidents({ page, look }, { studio, failed }) {
   await rail(page, "Incidents").click();
+  await named(page, "tab", "By instance").click();
   await page.getByText("missingThing is not defined").first().waitFor();
   await look("incidents");
   await page.goto(`${studio}/instances/${failed}?tab=incidents`);
@@ -230,7 +249,10 @@ export const steps = [
   start,
   instance,
   instances,
+  causes,
   incidents,
+  schedules,
+  holdings,
   rest,
   letters,
   pause,

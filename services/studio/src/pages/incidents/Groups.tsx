@@ -81,14 +81,14 @@ function Detail({
       {group.instanceCount > ids.length && (
         <p className="text-sm text-soft">{t.incidents.newestOnly(ids.length, group.instanceCount)}</p>
       )}
-      <ul className="columns-2 gap-4 text-sm">
+      <ul className="grid grid-cols-2 gap-x-4 text-sm">
         {ids.map((instance) => (
           <li key={instance}>
             <Link
               to="/instances/$id"
               params={{ id: instance }}
               search={{ tab: "incidents", activity: group.activityId }}
-              className="link font-mono text-xs"
+              className="link inline-flex h-6 items-center font-mono text-xs"
             >
               {shortId(instance)}
             </Link>

@@ -127,6 +127,7 @@ function Body({ detail }: { detail: Api["InstanceDetail"] }) {
                     )}
                     <div className="relative min-w-0 flex-1">
                       <Graph
+                        key={String(hasTree)}
                         root={full.root}
                         marks={marks}
                         selected={search.activity}

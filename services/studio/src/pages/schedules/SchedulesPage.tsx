@@ -156,7 +156,7 @@ export function SchedulesPage() {
       cell: (row) => (
         <button
           type="button"
-          className="link font-medium"
+          className="link font-medium text-accent"
           onClick={() => change({ schedule: row.id })}
           aria-label={t.schedules.open(names.get(row.definitionId) ?? row.definitionId, row.activityId)}
         >
