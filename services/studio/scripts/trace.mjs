@@ -2,11 +2,13 @@
 
 /** Work of a frame: script, style, layout and what prepares a paint. */
 const WORK = new Set([
+  "Commit",
   "EvaluateScript",
   "EventDispatch",
   "FireAnimationFrame",
   "FireIdleCallback",
   "FunctionCall",
+  "HitTest",
   "Layerize",
   "Layout",
   "Paint",
@@ -14,8 +16,8 @@ const WORK = new Set([
   "RunMicrotasks",
   "TimerFire",
   "UpdateLayoutTree",
+  "v8.callFunction",
   "v8.compile",
-  "V8.GC_MC_BACKGROUND",
   "MajorGC",
   "MinorGC",
 ]);
@@ -74,6 +76,7 @@ export function framesOf(trace) {
     frames: sorted.length,
     mean: sorted.reduce((sum, ms) => sum + ms, 0) / Math.max(1, sorted.length),
     p95: at(sorted, 0.95),
+    worst: sorted.at(-1) ?? 0,
     longest: Math.max(0, ...tasks.map(cost)),
     work: work.reduce((sum, event) => sum + cost(event), 0),
   };

@@ -123,8 +123,9 @@ export async function guides({ page }) {
   const [from, to] = [await edge(free, "middle"), await edge(three, "middle")];
   await page.mouse.move(from.x, from.y);
   await page.mouse.down();
-  await page.mouse.move(from.x + 40, to.y + 40, { steps: 4 });
-  await page.mouse.move(from.x + 60, to.y + 3, { steps: 3 });
+  // A drag is measured from the first move on that is long enough.
+  await page.mouse.move(from.x + 5, from.y, { steps: 5 });
+  await page.mouse.move(from.x + 60, to.y + 3, { steps: 6 });
   await page.locator("svg[data-guides]").waitFor({ state: "attached" });
   await page.mouse.up();
   await page.locator("svg[data-guides]").waitFor({ state: "detached" });
@@ -157,7 +158,7 @@ export async function machine({ page, look }) {
   );
   const word = page.locator(".react-flow__edge-text").filter({ hasText: "Open to Closed" });
   await word.waitFor();
-  await word.click();
+  await word.click({ force: true });
   await inspector(page).locator(".cm-content").click();
   await page.keyboard.type("variables.To");
   await page.locator(".cm-tooltip-autocomplete li").filter({ hasText: "variables.Total" }).waitFor();
