@@ -48,7 +48,7 @@ pub async fn connect(options: Options) -> Result<NatsBus, Error> {
     let control = Link::connect(&options, "control", &closed).await?;
     let (data_api, control_api) = (Api::new(&data, &options), Api::new(&control, &options));
     let healer = Healer::new(control_api.clone(), options.keep_provisioned)?;
-    let hub = |bucket| {
+    let hub = |bucket: Bucket| {
         let (api, link) = (control_api.clone(), control.clone());
         (bucket, hub::Hub::new(bucket.name(), api, link, healer.clone(), &closed))
     };

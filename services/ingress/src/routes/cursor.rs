@@ -49,7 +49,7 @@ pub(super) fn read(text: &str, order: InstanceOrder) -> Result<InstancePlace, Pr
     let bytes = BASE64_URL_SAFE_NO_PAD.decode(text).ok();
     let cursor = bytes.and_then(|bytes| serde_json::from_slice::<Cursor>(&bytes).ok());
     let Some(Cursor { by, ascending, at, name, id }) = cursor else { return Err(wrong()) };
-    if check::keys([Some(id.as_str()), name.as_deref()]).is_err() {
+    if check::keys([Some(id.as_str())]).is_err() || check::texts([name.as_deref()]).is_err() {
         return Err(wrong());
     }
     if by != name_of(order.by) || ascending != order.ascending {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use model::{Instance, Timestamp};
+use model::{InstanceId, Timestamp};
 use serde_json::{Value, json};
 use store::{InstanceFilter, InstanceOrder, Page, TimeColumn, TimeFilter, TimeOperator};
 use tokio::time::Instant;
@@ -86,7 +86,8 @@ pub(super) async fn of_definition(
         if Instant::now() >= until {
             break;
         }
-        let work = batch.iter().map(|instance| executions(&app, instance));
+        let ids: Vec<_> = batch.iter().map(|instance| instance.id.clone()).collect();
+        let work = ids.into_iter().map(|id| executions(&app, id));
         for executions in side_by_side(work).await {
             let Some(executions) = executions? else { continue };
             is_cut |= executions.is_cut;
@@ -110,9 +111,9 @@ pub(super) async fn of_definition(
 }
 
 /// The executions of an instance; none if it is gone or cannot be read.
-async fn executions(app: &App, instance: &Instance) -> Result<Option<Executions>, Problem> {
+async fn executions(app: &App, id: InstanceId) -> Result<Option<Executions>, Problem> {
     let read = async {
-        match record::find(app, &instance.id).await? {
+        match record::find(app, &id).await? {
             Some(seen) => Executions::of(app, &seen).await.map(Some),
             None => Ok(None),
         }

@@ -64,7 +64,8 @@ pub(super) async fn groups(
         if Instant::now() >= until {
             break;
         }
-        let work = batch.iter().map(|instance| incidents(&app, instance));
+        let ids: Vec<_> = batch.iter().map(|instance| instance.id.clone()).collect();
+        let work = ids.into_iter().map(|id| incidents(&app, id));
         for (instance, incidents) in batch.iter().zip(side_by_side(work).await) {
             match incidents? {
                 Some(incidents) => add(&mut groups, instance, incidents),
@@ -107,14 +108,14 @@ fn filter(params: &Params) -> Result<InstanceFilter, Problem> {
 }
 
 /// The incidents of an instance; none if its state cannot be read.
-async fn incidents(app: &App, instance: &Instance) -> Result<Option<Vec<Incident>>, Problem> {
-    let Some(loaded) = app.cx.store.load(&instance.id).await? else {
+async fn incidents(app: &App, id: InstanceId) -> Result<Option<Vec<Incident>>, Problem> {
+    let Some(loaded) = app.cx.store.load(&id).await? else {
         return Ok(Some(Vec::new()));
     };
     Ok(match record::read(&loaded.instance.state) {
         Ok(record) => Some(record.state.incidents),
         Err(error) => {
-            tracing::debug!(%error, instance = %instance.id, "its incidents cannot be read");
+            tracing::debug!(%error, instance = %id, "its incidents cannot be read");
             None
         }
     })
@@ -137,7 +138,7 @@ fn add(groups: &mut BTreeMap<String, Group>, instance: &Instance, incidents: Vec
         });
         group.count += 1;
         group.first = group.first.min(at);
-        if at >= group.incident.timestamp {
+        if at > group.incident.timestamp {
             group.incident = incident;
         }
         // An instance may have several incidents of a group: its newest one counts.

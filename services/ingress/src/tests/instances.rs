@@ -92,11 +92,9 @@ async fn a_removed_instance_is_cancelled_and_gone() {
 async fn a_list_is_paged_by_a_cursor() {
     let world = World::new().await;
     world.publish("line", writes_line()).await;
-    let mut expected = Vec::new();
     for _ in 0..7 {
-        expected.push(world.begin("line").await);
+        world.begin("line").await;
     }
-    expected.reverse();
     let list = "/elsa/api/workflow-instances?pageSize=3";
     let whole = world.get("/elsa/api/workflow-instances").await.expect(200);
     let order: Vec<_> = whole["items"].as_array().unwrap().iter().map(|one| &one["id"]).collect();
@@ -104,13 +102,10 @@ async fn a_list_is_paged_by_a_cursor() {
     let mut found = Vec::new();
     let mut page = world.get(list).await.expect(200);
     loop {
-        assert_eq!(page["totalCount"], 7);
         found.extend(page["items"].as_array().unwrap().iter().map(|one| one["id"].clone()));
         let Some(cursor) = page["nextCursor"].as_str() else { break };
         // One that comes meanwhile does not move the others.
-        if found.len() == 3 {
-            world.publish("other", writes_line()).await;
-        }
+        world.begin("line").await;
         page = world.get(&format!("{list}&cursor={cursor}")).await.expect(200);
     }
     assert_eq!(found.iter().collect::<Vec<_>>(), order);

@@ -209,7 +209,7 @@ impl Work {
             Cell::number(firing.occurrence_next),
             Cell::Number(firing.next_at.map(Timestamp::as_millis)),
             Cell::Number(firing.fired_at.map(Timestamp::as_millis)),
-            Cell::number(firing.missed.into()),
+            Cell::number(firing.missed),
         ];
         let mut work = Self::gate(Gate::Schedule, row, id);
         work.starts = starts(&firing.starts)?;
