@@ -23,6 +23,29 @@ export interface Paged<T> {
   totalCount: number;
 }
 
+export interface FiguresOfActivity {
+  activityId: string;
+  activityNodeId: string;
+  activityType: string;
+  started: number;
+  completed: number;
+  faulted: number;
+  running: number;
+  p50Ms: number | null;
+  p95Ms: number | null;
+  startedParts: number[];
+}
+
+export interface ActivityFigures {
+  definitionId: string;
+  since: string;
+  until: string;
+  items: FiguresOfActivity[];
+  instancesRead: number;
+  instancesChanged: number;
+  isCutShort: boolean;
+}
+
 export interface IncidentGroup {
   id: string;
   definitionId: string;

@@ -49,6 +49,17 @@ export async function causes({ page, look }) {
   await page.keyboard.press("Escape");
 }
 
+/** What each activity did in the last hour, beside the graph. */
+export async function lastHour({ page, look }, { studio }) {
+  await page.goto(`${studio}/definitions/browser-approval?tab=hour`);
+  const row = page.getByRole("row").filter({ hasText: "take" });
+  await row.waitFor();
+  await row.getByRole("button").click();
+  await page.waitForURL(/activity=take/);
+  await page.locator('.react-flow__node[data-id="take"]').getByText(/\d ×/).waitFor();
+  await look("definition-hour");
+}
+
 /** Leases, streams and the database, each on its tab. */
 export async function holdings({ page, look }) {
   await rail(page, "Cluster").click();

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { dropped } from "./data.mjs";
 import { named, notice, rail } from "./find.mjs";
 import { access, german, letters, pause, phone, rest, secrets, watcher } from "./manage.mjs";
-import { causes, holdings, schedules } from "./operate.mjs";
+import { causes, holdings, lastHour, schedules } from "./operate.mjs";
 
 /** Signs in where the server asks for it: with a wrong password, then with the right one. */
 async function signIn({ page, look, expect }, { studio, user }) {
@@ -251,6 +251,7 @@ export const steps = [
   instances,
   causes,
   incidents,
+  lastHour,
   schedules,
   holdings,
   rest,

@@ -38,6 +38,19 @@ export const work: Pick<Text, keyof typeof words> = {
     exampleStart: "Jetzt ausführen",
     terminalText: "Drei Zeilen im Terminal: ein Ablauf, seine Veröffentlichung, seine erste Instanz.",
   },
+  hour: {
+    title: "Letzte Stunde",
+    starts: "Beginne",
+    started: "Begonnen",
+    completed: "Fertig",
+    faulted: "Gestört",
+    running: "Jetzt",
+    half: "Die Hälfte",
+    most: "95 %",
+    nothing: "In der letzten Stunde lief nichts.",
+    cutShort: (read, all) =>
+      `Gelesen aus den ${read} zuletzt geänderten von ${all} Instanzen: Es kann mehr geben.`,
+  },
   views: {
     label: "Ansichten",
     save: "Diese Filter speichern",

@@ -35,6 +35,19 @@ export const work = {
     exampleStart: "Run it now",
     terminalText: "Three lines in a terminal: a workflow, its publication, its first instance.",
   },
+  hour: {
+    title: "Last hour",
+    starts: "Starts",
+    started: "Started",
+    completed: "Completed",
+    faulted: "Faulted",
+    running: "Now",
+    half: "Half took",
+    most: "95 % took",
+    nothing: "Nothing ran in the last hour.",
+    cutShort: (read: string, all: string) =>
+      `Read from the ${read} instances that changed last, of ${all}: there may be more.`,
+  },
   views: {
     label: "Views",
     save: "Save these filters",
