@@ -86,6 +86,10 @@ bench-slow-fsync *args:
     cc -O2 -shared -fPIC -o target/slow_fsync.so tests/peers/slow_fsync.c -ldl
     ./target/release/staunch bench {{args}} --preload target/slow_fsync.so
 
+# How much the browser works for Studio, at a server that runs.
+bench-studio server="http://127.0.0.1:5001":
+    cd services/studio && npm ci --ignore-scripts --silent && node scripts/bench.mjs {{server}}
+
 # Regenerates the files under schema/.
 schema:
     UPDATE_EXPECT=1 cargo test -p ingress

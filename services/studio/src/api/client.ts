@@ -9,6 +9,8 @@ export interface Call {
   method?: string;
   query?: Query;
   body?: unknown;
+  /** A body that is JSON text already. */
+  text?: string;
   form?: FormData;
   signal?: AbortSignal;
   headers?: Record<string, string>;
@@ -29,7 +31,7 @@ function headersOf(call: Call): Headers {
   const headers = new Headers(call.headers);
   const credentials = authorization();
   if (credentials && !headers.has("Authorization")) headers.set("Authorization", credentials);
-  if (call.body !== undefined) headers.set("Content-Type", "application/json");
+  if (call.body !== undefined || call.text !== undefined) headers.set("Content-Type", "application/json");
   if (!headers.has("Accept")) headers.set("Accept", "application/json");
   return headers;
 }
@@ -40,7 +42,7 @@ async function once(path: string, call: Call): Promise<Response> {
     return await fetch(address(path, call.query), {
       method,
       headers: headersOf(call),
-      body: call.form ?? (call.body === undefined ? undefined : JSON.stringify(call.body)),
+      body: call.form ?? call.text ?? (call.body === undefined ? undefined : JSON.stringify(call.body)),
       signal: call.signal,
     });
   } catch (error) {

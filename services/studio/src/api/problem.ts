@@ -1,4 +1,4 @@
-import { t } from "../text";
+import { language, t } from "../text";
 
 /** What the server said about a request that did not succeed. */
 export class Problem extends Error {
@@ -55,8 +55,10 @@ export function problemOf(status: number, request: string, text: string, traceId
   } catch {
     if (text.trim() && !text.trimStart().startsWith("<")) body = { detail: text.slice(0, 500) };
   }
-  const title = stringOf(body, "title") || t.problem.titles[status] || t.problem.unexpected(status);
-  const detail = sentence(stringOf(body, "detail")) || sentence(title);
+  const said = stringOf(body, "title");
+  const own = t.problem.titles[status] || t.problem.unexpected(status);
+  const title = language === "en" ? said || own : own;
+  const detail = sentence(stringOf(body, "detail")) || sentence(said || title);
   const id = stringOf(body, "instance") || traceId;
   const errors = sentencesOf(body.errors).filter((one) => one !== detail);
   return new Problem(status, title, detail, request, errors, id || undefined, undefined, body);

@@ -2,6 +2,7 @@ import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query"
 import { parseMetrics } from "../lib/metrics";
 import { get, id, json, post, send } from "./client";
 import { can } from "./session";
+import type { InstanceCounts } from "./shapes";
 import type { Api } from "./types";
 
 export const nodesQuery = queryOptions({
@@ -39,6 +40,19 @@ export function useCounts(filters: Api["ListRequest"][], key: unknown = filters)
           return page.totalCount;
         }),
       ),
+    placeholderData: keepPreviousData,
+    refetchInterval: 30_000,
+  });
+}
+
+/** The server counts up to this many instances of a state. */
+export const COUNTED_MAX = 100_000;
+
+/** How many instances match in each state. */
+export function useStateCounts(filter: Api["ListRequest"], key: unknown) {
+  return useQuery({
+    queryKey: ["counts", "states", key],
+    queryFn: () => post<InstanceCounts>("/workflow-instances/counts", filter),
     placeholderData: keepPreviousData,
     refetchInterval: 30_000,
   });

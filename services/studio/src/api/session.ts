@@ -8,6 +8,7 @@ const STORE = "staunch.session";
 const listeners = new Set<() => void>();
 let current: Session = read();
 let refused = false;
+let known: readonly string[] | undefined;
 
 function read(): Session {
   try {
@@ -26,7 +27,12 @@ export const session = {
   current: () => current,
   /** The server wants credentials, and those that are here do not count. */
   isRefused: () => refused,
+  /** What the server says that the caller may do. */
+  learn(permissions: readonly string[]) {
+    known = permissions;
+  },
   set(next: Session) {
+    if (next.kind !== "user" || current.kind !== "user" || next.name !== current.name) known = undefined;
     current = next;
     refused = false;
     if (next.kind === "none") sessionStorage.removeItem(STORE);
@@ -72,5 +78,5 @@ export function allows(granted: string[] | undefined, wanted: string): boolean {
 
 /** What the caller may not do is not offered. Where the permissions are not known, the server decides. */
 export function can(permission: string): boolean {
-  return allows(permissionsOf(current), permission);
+  return known ? known.includes(permission) : allows(permissionsOf(current), permission);
 }

@@ -1,12 +1,37 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, useSyncExternalStore } from "react";
-import { session } from "../api/session";
+import { type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
+import { get } from "../api/client";
+import { type Session, session } from "../api/session";
+import type { Me } from "../api/shapes";
 import { Login } from "./Login";
+
+/** The longest that the page waits to know what one may do; after that, it shows what the token says. */
+const PATIENCE_MS = 3000;
+
+/** Whose session it is: new tokens of the same person are no other one. */
+function nameOf(who: Session): string {
+  return who.kind === "user" ? `user ${who.name}` : who.kind === "key" ? `key ${who.key}` : "none";
+}
 
 /** Shows the login in place of the page as long as the server wants other credentials. */
 export function Gate({ children }: { children: ReactNode }) {
   const refused = useSyncExternalStore(session.subscribe, session.isRefused);
+  const name = nameOf(useSyncExternalStore(session.subscribe, session.current));
+  const [asked, setAsked] = useState<string>();
   const client = useQueryClient();
+  useEffect(() => {
+    if (refused) return;
+    const leaving = new AbortController();
+    const signal = AbortSignal.any([leaving.signal, AbortSignal.timeout(PATIENCE_MS)]);
+    void get<Me>("/identity/me", undefined, signal)
+      .then((me) => session.learn(me.permissions))
+      // Without an answer, the server decides about each request.
+      .catch(() => undefined)
+      .finally(() => {
+        if (!leaving.signal.aborted) setAsked(name);
+      });
+    return () => leaving.abort();
+  }, [refused, name]);
   if (refused) return <Login onDone={() => client.clear()} />;
-  return children;
+  return asked === name ? children : null;
 }

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, useLocation } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
 import { Fragment } from "react";
 import { post } from "../api/client";
 import { nodesQuery } from "../api/queries";
@@ -13,12 +13,13 @@ import { Menu } from "../ui/Menu";
 import { useNow } from "./clock";
 import { useLiveState } from "./live";
 import { PAGES } from "./pages";
+import { usePlace } from "./place";
 import { isDark, settings, useSettings } from "./settings";
 
 const WORDS: Record<string, string> = { edit: t.deeds.edit, new: t.deeds.make };
 
 function Breadcrumb() {
-  const path = useLocation({ select: (location) => location.pathname });
+  const path = usePlace();
   const parts = path.split("/").filter(Boolean).map(decodeURIComponent);
   const page = PAGES.find(({ to }) => to === `/${parts[0] ?? ""}`);
   const rest = parts.slice(1).map((part) => WORDS[part] ?? part);

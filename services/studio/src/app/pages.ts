@@ -6,6 +6,7 @@ export const PAGES = [
   { key: "definitions", to: "/definitions", icon: "definitions", needs: ["read:workflow-definitions"] },
   { key: "instances", to: "/instances", icon: "instances", needs: ["read:workflow-instances"] },
   { key: "incidents", to: "/incidents", icon: "incidents", needs: ["read:workflow-instances"] },
+  { key: "schedules", to: "/schedules", icon: "clock", needs: ["read:schedules"] },
   { key: "messages", to: "/messages", icon: "messages", needs: ["read:bookmark-queue:dead-letters"] },
   { key: "cluster", to: "/cluster", icon: "cluster", needs: ["read:nodes", "read:workflow-runtime"] },
   {

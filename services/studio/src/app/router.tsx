@@ -48,6 +48,10 @@ const tree = root.addChildren([
     lazyRouteComponent(() => import("../pages/incidents/IncidentsPage"), "IncidentsPage"),
   ),
   at(
+    "/schedules",
+    lazyRouteComponent(() => import("../pages/schedules/SchedulesPage"), "SchedulesPage"),
+  ),
+  at(
     "/messages",
     lazyRouteComponent(() => import("../pages/messages/MessagesPage"), "MessagesPage"),
   ),

@@ -37,13 +37,17 @@ export function applyTheme(): void {
   document.documentElement.lang = current.language;
 }
 
+function tell(): void {
+  applyTheme();
+  for (const listener of listeners) listener();
+}
+
 export const settings = {
   current: () => current,
   change(part: Partial<Settings>) {
     current = { ...current, ...part };
     localStorage.setItem(STORE, JSON.stringify(current));
-    applyTheme();
-    for (const listener of listeners) listener();
+    tell();
   },
   subscribe(listener: () => void) {
     listeners.add(listener);
@@ -51,7 +55,10 @@ export const settings = {
   },
 };
 
-dark?.addEventListener("change", applyTheme);
+dark?.addEventListener("change", () => {
+  current = { ...current };
+  tell();
+});
 
 export function useSettings(): Settings {
   return useSyncExternalStore(settings.subscribe, settings.current);

@@ -23,13 +23,7 @@ import { type State, stateOf } from "../lib/states";
 import { t } from "../text";
 import { Icon } from "../ui/Icon";
 import { StateIcon } from "../ui/State";
-import { type Box, HEIGHT, outline, WIDTH } from "./outline";
-
-/** What happened to an activity. */
-export interface Mark {
-  status: string;
-  runs: number;
-}
+import { type Box, HEIGHT, type Mark, outline, WIDTH } from "./outline";
 
 type CardNode = Node<{ box: Box; mark?: Mark; isRun: boolean; isDown: boolean; note?: string }, "card">;
 

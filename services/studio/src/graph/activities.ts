@@ -15,6 +15,9 @@ export function isActivity(value: unknown): value is Members {
   return Boolean(one && text(one.id) && text(one.type) && !("typeName" in one));
 }
 
+/** The places for activities in a case, in a state and in a transition. */
+const PARTS = ["activity", "entry", "exit", "trigger", "action"];
+
 /** The activities inside another one, each with the port that leads to it. */
 export function children(activity: Members): [string, Members][] {
   return Object.entries(activity).flatMap(([port, value]): [string, Members][] => {
@@ -22,8 +25,13 @@ export function children(activity: Members): [string, Members][] {
     if (!Array.isArray(value)) return [];
     return value.flatMap((one: unknown): [string, Members][] => {
       if (isActivity(one)) return [[port, one]];
-      const held = members(one);
-      return held && isActivity(held.activity) ? [[text(held.label) || port, held.activity]] : [];
+      const held = members(one) ?? {};
+      const name = text(held.label) || text(held.name);
+      return PARTS.flatMap((part): [string, Members][] => {
+        const inner = held[part];
+        if (!isActivity(inner)) return [];
+        return [[part === "activity" ? name || port : [name, part].filter(Boolean).join(": "), inner]];
+      });
     });
   });
 }

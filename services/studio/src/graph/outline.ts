@@ -2,6 +2,12 @@ import dagre from "@dagrejs/dagre";
 import { typeName } from "../lib/format";
 import { children, isActivity, type Members, members, nameOf, text } from "./activities";
 
+/** What happened to an activity. */
+export interface Mark {
+  status: string;
+  runs: number;
+}
+
 /** What is drawn of a workflow: its activities as boxes, and the ways between them. */
 export interface Box {
   id: string;

@@ -9,7 +9,8 @@ export function readJson(text: string): Read {
   try {
     return { ok: true, value: JSON.parse(text) as Json };
   } catch (error) {
-    return { ok: false, error: t.notJson(error instanceof Error ? error.message : String(error)) };
+    const place = /line (\d+) column (\d+)/.exec(String(error));
+    return { ok: false, error: place ? t.notJsonAt(Number(place[1]), Number(place[2])) : t.notJson };
   }
 }
 

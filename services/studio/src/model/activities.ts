@@ -30,6 +30,8 @@ export interface Slot {
   /** The way to it from its activity, such as `then` or `cases/0/activity`. */
   slot: string;
   label: string;
+  /** Which of the places of a state or of a transition it is. */
+  part?: "entry" | "exit" | "trigger" | "action";
   activity?: Members;
 }
 
@@ -45,9 +47,12 @@ function slotsOfItems(member: string, items: Json[]): Slot[] {
       label: word,
       activity: isActivity(held[inner]) ? held[inner] : undefined,
     });
-    if (member === "states") return [place("entry", `${label}: entry`), place("exit", `${label}: exit`)];
-    if (member === "transitions")
-      return [place("trigger", `${label}: trigger`), place("action", `${label}: action`)];
+    const part = (inner: "entry" | "exit" | "trigger" | "action") => ({
+      ...place(inner, label),
+      part: inner,
+    });
+    if (member === "states") return [part("entry"), part("exit")];
+    if (member === "transitions") return [part("trigger"), part("action")];
     if ("activity" in held || member === "cases" || member === "expectedStatusCodes")
       return [place("activity", label)];
     return [];

@@ -1,6 +1,8 @@
+import type { CronField, Reason } from "./reasons";
+
 /** Cron expressions as the server reads them: five fields, or six with seconds first. */
 interface Field {
-  name: string;
+  name: CronField;
   from: number;
   to: number;
   words?: readonly string[];
@@ -20,13 +22,17 @@ const FIELDS: readonly Field[] = [
 
 export class NotCron extends Error {
   override readonly name = "NotCron";
+
+  constructor(readonly reason: Reason) {
+    super(reason.is);
+  }
 }
 
 function numberOf(text: string, field: Field): number {
   const word = field.words?.indexOf(text.toUpperCase()) ?? -1;
   const value = word >= 0 ? word + (field.name === "month" ? 1 : 0) : Number(text);
   if (!/^\w+$/.test(text) || !Number.isInteger(value) || value < field.from || value > field.to) {
-    throw new NotCron(`${text} is not a ${field.name} from ${field.from} to ${field.to}`);
+    throw new NotCron({ is: "cronValue", text, field: field.name, from: field.from, to: field.to });
   }
   return value;
 }
@@ -34,7 +40,8 @@ function numberOf(text: string, field: Field): number {
 function partOf(part: string, field: Field, into: Set<number>): void {
   const [range = "", every] = part.split("/");
   const step = every === undefined ? 1 : Number(every);
-  if (!Number.isInteger(step) || step < 1) throw new NotCron(`/${every} is not a step of ${field.name}s`);
+  if (!Number.isInteger(step) || step < 1)
+    throw new NotCron({ is: "cronStep", text: every ?? "", field: field.name });
   let from = field.from;
   let to = field.to;
   if (range !== "*" && range !== "?") {
@@ -42,7 +49,7 @@ function partOf(part: string, field: Field, into: Set<number>): void {
     from = numberOf(first, field);
     to = last === undefined ? (every === undefined ? from : field.to) : numberOf(last, field);
   }
-  if (to < from) throw new NotCron(`${range} ends before it begins`);
+  if (to < from) throw new NotCron({ is: "cronOrder", text: range });
   for (let value = from; value <= to; value += step)
     into.add(field.name === "day of week" ? value % 7 : value);
 }
@@ -72,7 +79,7 @@ function weekdayOf(text: string): Special | undefined {
 export function readCron(text: string): Cron {
   const parts = text.trim().split(/\s+/);
   if (parts.length === 5) parts.unshift("0");
-  if (parts.length !== 6) throw new NotCron("a cron expression has 5 fields, or 6 with seconds");
+  if (parts.length !== 6) throw new NotCron({ is: "cronFields" });
   const lastDay = parts[3]?.toUpperCase() === "L";
   const special = weekdayOf(parts[5] ?? "");
   const sets = FIELDS.map((field, at) => {

@@ -1,3 +1,5 @@
+import type { Reason } from "./reasons";
+
 /** JSON as it was written: the order of members and the digits of numbers are kept. */
 export type Json = null | boolean | number | string | Exact | Json[] | Members;
 export interface Members {
@@ -54,12 +56,12 @@ export class NotJson extends Error {
   override readonly name = "NotJson";
 
   constructor(
-    message: string,
+    readonly reason: Reason,
     readonly offset: number,
     readonly line: number,
     readonly column: number,
   ) {
-    super(message);
+    super(reason.is);
   }
 }
 
@@ -74,10 +76,10 @@ class Reader {
 
   constructor(readonly text: string) {}
 
-  fail(message: string, at = this.at): never {
+  fail(reason: Reason, at = this.at): never {
     const before = this.text.slice(0, at);
     const line = before.split("\n").length;
-    throw new NotJson(message, at, line, at - before.lastIndexOf("\n"));
+    throw new NotJson(reason, at, line, at - before.lastIndexOf("\n"));
   }
 
   space(): void {
@@ -107,8 +109,7 @@ class Reader {
     const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
     number.lastIndex = this.at;
     const found = number.exec(this.text)?.[0];
-    if (!found)
-      this.fail(this.at >= this.text.length ? "the text ends too early" : "a value is expected here");
+    if (!found) this.fail({ is: this.at >= this.text.length ? "jsonEnd" : "jsonValue" });
     this.at += found.length;
     const value = Number(found);
     return String(value) === found ? value : new Exact(found);
@@ -118,7 +119,7 @@ class Reader {
     const from = this.at;
     for (this.at++; ; this.at++) {
       const code = this.text.charCodeAt(this.at);
-      if (Number.isNaN(code)) this.fail("this string has no end", from);
+      if (Number.isNaN(code)) this.fail({ is: "jsonString" }, from);
       if (code === 92) this.at++;
       else if (code === 34) break;
     }
@@ -126,7 +127,7 @@ class Reader {
     try {
       return JSON.parse(this.text.slice(from, this.at)) as string;
     } catch {
-      return this.fail("this string has a character that needs an escape", from);
+      return this.fail({ is: "jsonEscape" }, from);
     }
   }
 
@@ -137,14 +138,14 @@ class Reader {
     if (this.take("}")) return {};
     do {
       this.space();
-      if (this.text[this.at] !== '"') this.fail("the name of a member is expected here");
+      if (this.text[this.at] !== '"') this.fail({ is: "jsonName" });
       const name = this.string();
       this.space();
-      if (!this.take(":")) this.fail('":" is expected here');
+      if (!this.take(":")) this.fail({ is: "jsonSign", signs: [":"] });
       entries.push([name, this.value()]);
       this.space();
     } while (this.take(","));
-    if (!this.take("}")) this.fail('"," or "}" is expected here');
+    if (!this.take("}")) this.fail({ is: "jsonSign", signs: [",", "}"] });
     return objectOf(entries);
   }
 
@@ -157,7 +158,7 @@ class Reader {
       items.push(this.value());
       this.space();
     } while (this.take(","));
-    if (!this.take("]")) this.fail('"," or "]" is expected here');
+    if (!this.take("]")) this.fail({ is: "jsonSign", signs: [",", "]"] });
     return items;
   }
 
@@ -172,7 +173,7 @@ export function readText(text: string): Json {
   const reader = new Reader(text);
   const value = reader.value();
   reader.space();
-  if (reader.at < text.length) reader.fail("nothing more is expected here");
+  if (reader.at < text.length) reader.fail({ is: "jsonRest" });
   return value;
 }
 

@@ -2,8 +2,9 @@ import { type Entry, type Index, idOf, isFlowchart, typeOf } from "./activities"
 import { NotCron, readCron } from "./cron";
 import { type InputType, memberOf } from "./descriptors";
 import { type LiteralFault, literalFault, readInput } from "./expressions";
-import { type Json, listOf, type Members, membersOf, textOf } from "./json";
+import { type Json, listOf, type Members, membersOf, NotJson, readText, textOf } from "./json";
 import { outcomesOf } from "./outcomes";
+import type { Reason } from "./reasons";
 import { inputsOf, variablesOf } from "./scope";
 import { syntaxFault } from "./syntax";
 import { endsOf } from "./view";
@@ -16,9 +17,9 @@ export type Fault =
   | { is: "outcome"; outcome: string; outcomes: readonly string[] }
   | { is: "unreached" }
   | { is: "literal"; input: string; value: string; fault: LiteralFault; type: string }
-  | { is: "json"; input: string; message: string }
-  | { is: "cron"; message: string }
-  | { is: "syntax"; input: string; message: string }
+  | { is: "json"; input: string; reason: Reason }
+  | { is: "cron"; reason: Reason }
+  | { is: "syntax"; input: string; reason: Reason }
   | { is: "variable"; input: string; name: string }
   | { is: "input"; input: string; name: string }
   | { is: "name"; kind: "variable" | "input" | "output"; name: string }
@@ -56,14 +57,11 @@ function jsonFault(input: InputType, type: string, value: Json | undefined): Fau
   const text = textOf(value).trim();
   if ((type !== "Object" && type !== "Json") || !text) return undefined;
   try {
-    JSON.parse(text);
+    readText(text);
     return undefined;
   } catch (error) {
-    return {
-      is: "json",
-      input: input.displayName,
-      message: error instanceof Error ? error.message : String(error),
-    };
+    if (!(error instanceof NotJson)) throw error;
+    return { is: "json", input: input.displayName, reason: error.reason };
   }
 }
 
@@ -71,8 +69,8 @@ function inputFault(index: Index, entry: Entry, input: InputType): Fault | undef
   const { type, value, isGiven } = readInput(entry.activity, input);
   if (!isGiven) return undefined;
   if (type === "JavaScript" || type === "Liquid") {
-    const message = syntaxFault(textOf(value), type);
-    return message ? { is: "syntax", input: input.displayName, message } : undefined;
+    const reason = syntaxFault(textOf(value), type);
+    return reason && { is: "syntax", input: input.displayName, reason };
   }
   if (type !== "Literal")
     return jsonFault(input, type, value) ?? referenceFault(index, entry, input, type, value);
@@ -80,7 +78,7 @@ function inputFault(index: Index, entry: Entry, input: InputType): Fault | undef
     try {
       readCron(textOf(value));
     } catch (error) {
-      if (error instanceof NotCron) return { is: "cron", message: error.message };
+      if (error instanceof NotCron) return { is: "cron", reason: error.reason };
       throw error;
     }
   }

@@ -1,15 +1,17 @@
+import type { Reason } from "./reasons";
+
 const PAIRS: Readonly<Record<string, string>> = { ")": "(", "]": "[", "}": "{" };
 
 const SKIPPED = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/y;
 
 /** A place as a person counts it. */
-function lineOf(text: string, at: number): string {
+function placeOf(text: string, at: number): { line: number; column: number } {
   const before = text.slice(0, at).split("\n");
-  return `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
+  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }
 
 /** Brackets and quotes that have no partner; the server checks the rest. */
-function javaScriptFault(text: string): string | undefined {
+function javaScriptFault(text: string): Reason | undefined {
   const open: { sign: string; at: number }[] = [];
   let last = "";
   for (let at = 0; at < text.length; at++) {
@@ -31,43 +33,41 @@ function javaScriptFault(text: string): string | undefined {
       continue;
     }
     if (sign === '"' || sign === "'")
-      return isRegexNear(text, at) ? undefined : `${lineOf(text, at)}: this text has no end`;
+      return isRegexNear(text, at) ? undefined : { is: "textEnd", ...placeOf(text, at) };
     if (sign === "/" && isRegexStart(text, at)) return undefined;
     last = sign.trim() ? (sign === last && "+-".includes(sign) ? `${last}${sign}` : sign) : last;
     if (sign === "`") {
       open.push({ sign, at });
     } else if ("([{".includes(sign)) open.push({ sign, at });
     else if (PAIRS[sign] !== undefined) {
-      if (open.pop()?.sign !== PAIRS[sign]) return `${lineOf(text, at)}: nothing opens this ${sign}`;
+      if (open.pop()?.sign !== PAIRS[sign]) return { is: "notOpened", sign, ...placeOf(text, at) };
     }
   }
   const rest = open.at(-1);
-  if (rest) return `${lineOf(text, rest.at)}: nothing closes this ${rest.sign}`;
-  return /^[-+*%&|^=<>?:.,]$/.test(last)
-    ? `${lineOf(text, text.length)}: the script ends too early`
-    : undefined;
+  if (rest) return { is: "notClosed", sign: rest.sign, ...placeOf(text, rest.at) };
+  return /^[-+*%&|^=<>?:.,]$/.test(last) ? { is: "scriptEnd", ...placeOf(text, text.length) } : undefined;
 }
 
 const isRegexStart = (text: string, at: number): boolean =>
   /(^|[(,=:[!&|?{};\n]|return)\s*$/.test(text.slice(0, at));
 const isRegexNear = (text: string, at: number): boolean => /\/[^/\n]*$/.test(text.slice(0, at));
 
-function liquidFault(text: string): string | undefined {
+function liquidFault(text: string): Reason | undefined {
   const sign = /\{\{|\}\}|\{%|%\}/g;
   let open: RegExpExecArray | undefined;
   for (let found = sign.exec(text); found; found = sign.exec(text)) {
     const isOpen = found[0].startsWith("{");
     if (isOpen === (open !== undefined)) {
       const wrong = open ?? found;
-      return `${lineOf(text, wrong.index)}: ${wrong[0]} has no partner`;
+      return { is: "noPartner", sign: wrong[0], ...placeOf(text, wrong.index) };
     }
     open = isOpen ? found : undefined;
   }
-  return open && `${lineOf(text, open.index)}: nothing closes this ${open[0]}`;
+  return open && { is: "notClosed", sign: open[0], ...placeOf(text, open.index) };
 }
 
 /** What is surely wrong with a script, without running it. */
-export function syntaxFault(text: string, language: "JavaScript" | "Liquid"): string | undefined {
+export function syntaxFault(text: string, language: "JavaScript" | "Liquid"): Reason | undefined {
   if (!text.trim()) return undefined;
   return language === "JavaScript" ? javaScriptFault(text) : liquidFault(text);
 }

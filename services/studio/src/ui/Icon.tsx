@@ -23,6 +23,7 @@ const PATHS = {
   check: "m4 10.5 4 4 8-9",
   user: "M10 10a3.2 3.2 0 1 0 0-6.5 3.2 3.2 0 0 0 0 6.5zM3.5 17c.5-3.5 3-5 6.5-5s6 1.5 6.5 5",
   external: "M8 4H4v12h12v-4M11 4h5v5M16 4l-7 7",
+  list: "M4 5h12M7 10h9M10 15h6M4 10v5",
   refresh: "M16 7a6.5 6.5 0 1 0 .3 5M16.5 3.5V7H13",
 } as const;
 

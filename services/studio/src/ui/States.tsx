@@ -64,7 +64,7 @@ export function Failed({ error, retry }: { error: unknown; retry?: () => void })
   );
 }
 
-interface QueryLike<T> {
+export interface QueryLike<T> {
   data: T | undefined;
   error: unknown;
   isPending: boolean;

@@ -64,12 +64,40 @@ export const broken = {
   },
 };
 
+/** Starts by itself at four in the morning. */
+export const clock = {
+  definitionId: "browser-clock",
+  name: "Every night",
+  root: {
+    id: "Flowchart1",
+    type: "Elsa.Flowchart",
+    activities: [
+      {
+        id: "clock",
+        type: "Elsa.Cron",
+        cronExpression: value("Literal", "0 0 4 * * *", "String"),
+        customProperties: { canStartWorkflow: true },
+      },
+      { id: "say", type: "Elsa.WriteLine", text: value("Literal", "Good morning", "String") },
+    ],
+    connections: [way("clock", "say")],
+  },
+};
+
 export const dropped = {
   ...broken,
   definitionId: "browser-dropped",
   name: "Dropped file",
   root: { id: "w", type: "Elsa.WriteLine", text: value("Literal", "Hello", "String") },
 };
+
+/** Removes definitions, with their instances. */
+export async function removeMade(call, definitionIds) {
+  if (definitionIds.length === 0) return;
+  const found = await call("POST", "/workflow-instances/query", { definitionIds, pageSize: 1000 });
+  await call("POST", "/bulk-actions/delete/workflow-instances", { ids: found.items.map((one) => one.id) });
+  await call("POST", "/bulk-actions/delete/workflow-definitions/by-definition-id", { definitionIds });
+}
 
 export function api(server, authorization) {
   return async (method, path, body) => {
@@ -90,7 +118,7 @@ export function api(server, authorization) {
 
 /** Publishes the definitions and starts what the lists show. */
 export async function prepare(call) {
-  for (const definition of [approval, broken]) {
+  for (const definition of [approval, broken, clock]) {
     await call("POST", "/workflow-definitions/import?publish=true", definition);
   }
   const start = (definitionId, input) => call("POST", "/workflow-instances/start", { definitionId, input });
@@ -103,8 +131,8 @@ export async function prepare(call) {
 }
 
 export async function clean(call) {
-  const definitionIds = [approval, broken, dropped].map((one) => one.definitionId);
-  const found = await call("POST", "/workflow-instances/query", { definitionIds, pageSize: 1000 });
-  await call("POST", "/bulk-actions/delete/workflow-instances", { ids: found.items.map((one) => one.id) });
-  await call("POST", "/bulk-actions/delete/workflow-definitions/by-definition-id", { definitionIds });
+  await removeMade(
+    call,
+    [approval, broken, clock, dropped].map((one) => one.definitionId),
+  );
 }

@@ -77,7 +77,7 @@ export async function wrapAndReorder({ page, look }) {
   await inspector(page).getByText("2 activities").waitFor();
   await look("many");
   await named(page, "button", "Wrap in a Sequence").click();
-  await card(page, "Sequence1").locator(".chips button").click();
+  await card(page, "Sequence1").locator(".chips button").first().click();
   await card(page, "Two").waitFor();
   await look("list");
   await card(page, "Two").click();
@@ -93,6 +93,45 @@ export async function wrapAndReorder({ page, look }) {
   await page.keyboard.press("u");
   await card(page, "Sequence1").waitFor();
   assert.equal(await page.locator(".react-flow__edge").count(), 1);
+}
+
+/** What is in a container is changed without leaving the page. */
+export async function inPlace({ page, look }) {
+  await named(page, "button", "Show what is in Sequence1 here").click();
+  const inner = (id) => page.locator(`[data-inside="${id}"]`);
+  await inner("one").waitFor();
+  await inner("one").click();
+  await inspector(page).getByLabel("Title").fill("First of all");
+  await inner("one").filter({ hasText: "First of all" }).waitFor();
+  await look("in-place");
+  await inner("two").click();
+  await page.locator("#designer-canvas").focus();
+  await page.keyboard.press("x");
+  await inner("two").waitFor({ state: "detached" });
+  await page.keyboard.press("Control+z");
+  await inner("two").waitFor();
+  await page.keyboard.press("Control+z");
+  await inner("one").filter({ hasText: "One" }).waitFor();
+  await named(page, "button", "Show what is in Sequence1 here").click();
+  await inner("one").waitFor({ state: "detached" });
+}
+
+/** A line shows where a card is in line with another, and it is put there. */
+export async function guides({ page }) {
+  const top = async (name) => Math.round((await card(page, name).boundingBox()).y);
+  const [free, three] = [card(page, "Free"), card(page, "Three")];
+  const [from, to] = [await edge(free, "middle"), await edge(three, "middle")];
+  await page.mouse.move(from.x, from.y);
+  await page.mouse.down();
+  // A drag is measured from the first move on that is long enough.
+  await page.mouse.move(from.x + 5, from.y, { steps: 5 });
+  await page.mouse.move(from.x + 60, to.y + 3, { steps: 6 });
+  await page.locator("svg[data-guides]").waitFor({ state: "attached" });
+  await page.mouse.up();
+  await page.locator("svg[data-guides]").waitFor({ state: "detached" });
+  assert.equal(await top("Free"), await top("Three"));
+  await page.locator("#designer-canvas").focus();
+  await page.keyboard.press("Control+z");
 }
 
 export async function editors({ page, look }) {
@@ -117,7 +156,15 @@ export async function machine({ page, look }) {
     await edge(card(page, "Open").locator(".source"), "middle"),
     await edge(card(page, "Closed"), "middle"),
   );
-  await page.locator(".react-flow__edge-text").filter({ hasText: "Open to Closed" }).waitFor();
+  const word = page.locator(".react-flow__edge-text").filter({ hasText: "Open to Closed" });
+  await word.waitFor();
+  await word.click({ force: true });
+  await inspector(page).locator(".cm-content").click();
+  await page.keyboard.type("variables.To");
+  await page.locator(".cm-tooltip-autocomplete li").filter({ hasText: "variables.Total" }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.keyboard.type(" > 3");
+  await look("transition");
   await page.locator(".react-flow__pane").click({ position: { x: 30, y: 30 } });
   await named(page, "button", "Add a state").click();
   await card(page, "State1").waitFor();
@@ -137,7 +184,14 @@ export async function savedAgain({ page }, { call }) {
     find("machine").states.map((one) => one.name),
     ["Open", "Closed", "Late"],
   );
-  assert.deepEqual(find("machine").transitions, [{ name: "Open to Closed", from: "Open", to: "Closed" }]);
+  assert.deepEqual(find("machine").transitions, [
+    {
+      name: "Open to Closed",
+      from: "Open",
+      to: "Closed",
+      condition: { type: "JavaScript", value: "variables.Total > 3" },
+    },
+  ]);
   const sequence = root.activities.find((one) => one.type === "Elsa.Sequence");
   assert.deepEqual(
     sequence.activities.map((one) => one.id),
@@ -152,4 +206,13 @@ export async function savedAgain({ page }, { call }) {
   await card(page, "Late").waitFor();
 }
 
-export const moreSteps = [openMixed, insertIntoLine, wrapAndReorder, editors, machine, savedAgain];
+export const moreSteps = [
+  openMixed,
+  insertIntoLine,
+  wrapAndReorder,
+  inPlace,
+  guides,
+  editors,
+  machine,
+  savedAgain,
+];

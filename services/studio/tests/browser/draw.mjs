@@ -118,6 +118,7 @@ async function save({ page, look, expect }, world) {
   await page.keyboard.press("Control+s");
   await page.getByText("Saved as version 1").waitFor();
   await page.waitForURL(/definitions\/[0-9a-f]+\/edit/);
+  await page.getByRole("navigation", { name: "Where you are" }).getByText("Edit", { exact: true }).waitFor();
   world.id = decodeURIComponent(new URL(page.url()).pathname.split("/").at(-2));
   world.made.push(world.id);
   const doc = await stored(world.call, world.id);
@@ -219,8 +220,17 @@ async function conflict({ page, look, expect }, world) {
   await named(page, "link", "Version 1").click();
   await card(page, "WriteLine1").waitFor();
   await look("versions");
-  await named(page, "link", "Version 2").click();
-  await card(page, "Greets").waitFor();
+  await card(page, "WriteLine1").click();
+  await inspector(page).getByLabel("Title").fill("From the first");
+  await named(page, "button", "Save draft").click();
+  await page.getByText(/^Version 1 is not the latest/).waitFor();
+  await look("older");
+  await named(page, "button", "Save as the new draft").click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.getByText("This is not the latest version.").waitFor({ state: "detached" });
+  const now = await stored(world.call, world.id);
+  assert.ok(now.root.activities.some((one) => one.metadata?.displayText === "From the first"));
+  assert.ok(now.isLatest && now.version > 1);
 }
 
 /** What is opened and saved without a change is the same; so is a copy that only the version tells apart. */

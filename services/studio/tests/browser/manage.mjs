@@ -1,6 +1,7 @@
 // The way through the pages of those who run a cluster.
 import assert from "node:assert/strict";
 import { named, rail } from "./find.mjs";
+import { publish } from "./nats.mjs";
 
 export async function rest({ page, look }) {
   for (const name of ["Messages", "Cluster", "Access", "Secrets"]) {
@@ -9,6 +10,40 @@ export async function rest({ page, look }) {
     await page.waitForTimeout(300);
     await look(name.toLowerCase());
   }
+}
+
+/** Commands that nobody can read: looked at, and removed one by one and together. */
+export async function letters({ page, look }) {
+  const nats = process.env.STAUNCH_NATS_URL;
+  if (!nats) return;
+  const subject = "staunch.cmd.start.browser-garbage";
+  for (const text of ["not a command", '{"half":', "[]"]) await publish(nats.split(",")[0], subject, text);
+  await rail(page, "Messages").click();
+  const rows = page.getByRole("row").filter({ hasText: subject });
+  await page.waitForFunction((wanted) => document.body.textContent.split(wanted).length > 3, subject, {
+    timeout: 30_000,
+  });
+  await look("messages-dead");
+  await rows.first().getByRole("button").first().click();
+  await page.getByRole("complementary").getByText(subject).first().waitFor();
+  await page.getByText("Body", { exact: true }).waitFor();
+  await look("messages-letter");
+  await named(page, "button", "Edit and replay").click();
+  await page.getByLabel("The body to publish").fill("{");
+  await page.getByText(/^This is not JSON/).waitFor();
+  assert.equal(await named(page, "button", "Replay with this body").isDisabled(), true);
+  await look("messages-edit");
+  await named(page, "button", "Back").click();
+  await named(page, "button", "Delete").click();
+  await named(page, "button", "Delete this message").click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.waitForFunction((wanted) => document.body.textContent.split(wanted).length === 3, subject);
+  for (const row of await rows.all()) await row.getByRole("checkbox").check();
+  await named(page, "button", "Delete").click();
+  await page.getByLabel("Type 2 to confirm").fill("2");
+  await named(page, "button", "Delete 2 messages").click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.waitForFunction((wanted) => !document.body.textContent.includes(wanted), subject);
 }
 
 /** Pauses the cluster and lets it go on. */

@@ -24,7 +24,7 @@ export async function open(origin, shots, options = {}) {
     ...options,
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(40_000);
   const wrong = [];
   const expected = [];
   page.on("console", (message) => {
@@ -50,6 +50,14 @@ export async function open(origin, shots, options = {}) {
       path: join(shots, `${String(number).padStart(2, "0")}-${name}.png`),
       caret: "initial",
     });
+    for (const theme of ["light", "dark"]) await check(name, theme);
+    await page.emulateMedia({ colorScheme: null });
+    process.stdout.write(`  ${name}\n`);
+  }
+
+  /** What axe finds in a theme, where the page follows the system. */
+  async function check(name, colorScheme) {
+    await page.emulateMedia({ colorScheme });
     // The debugger's own evaluation is not under the policy of the page.
     const client = await context.newCDPSession(page);
     const run = `(() => { ${AXE}; return axe.run(document, { runOnly: ${JSON.stringify(TAGS)}, preload: false }) })()`;
@@ -64,9 +72,8 @@ export async function open(origin, shots, options = {}) {
     for (const { id, impact, nodes } of result.value.violations) {
       if (impact === "minor") continue;
       for (const node of nodes.slice(0, 5))
-        wrong.push(`axe ${impact} ${id} on ${name}: ${node.html.slice(0, 160)}`);
+        wrong.push(`axe ${impact} ${id} on ${name} (${colorScheme}): ${node.html.slice(0, 160)}`);
     }
-    process.stdout.write(`  ${name}\n`);
   }
 
   return { browser, context, page, look, wrong, expect: (pattern) => expected.push(pattern) };

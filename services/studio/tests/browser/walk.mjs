@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { dropped } from "./data.mjs";
 import { named, notice, rail } from "./find.mjs";
-import { access, german, pause, phone, rest, secrets, watcher } from "./manage.mjs";
+import { access, german, letters, pause, phone, rest, secrets, watcher } from "./manage.mjs";
+import { causes, holdings, lastHour, schedules } from "./operate.mjs";
 
 /** Signs in where the server asks for it: with a wrong password, then with the right one. */
 async function signIn({ page, look, expect }, { studio, user }) {
@@ -49,7 +50,7 @@ async function frame({ page, look }) {
   assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
   await look("definition-dark");
   await named(page, "button", "Theme").click();
-  await named(page, "menuitem", "Light").click();
+  await named(page, "menuitem", "As the system").click();
 }
 
 async function definitions({ page, look }) {
@@ -107,11 +108,28 @@ async function start({ page, look }, { studio }) {
   await page.waitForURL(/instances\//);
 }
 
+/** The graph has a tree beside it, with the same selection. */
+async function tree(page, look) {
+  await named(page, "button", "Show the tree of activities").click();
+  const row = page.getByRole("treeitem", { name: /^ask/ });
+  await row.waitFor();
+  await look("instance-tree");
+  await page.getByRole("treeitem").first().click();
+  await page.keyboard.press("ArrowRight");
+  await page.waitForURL(/activity=take/);
+  await page.keyboard.press("ArrowLeft");
+  await page.waitForURL(/activity=Flowchart1/);
+  await named(page, "button", "Show all lines").click();
+  await named(page, "button", "Hide the tree of activities").click();
+  await row.waitFor({ state: "detached" });
+}
+
 /** The instance that the page before started: from its wait to its end, live. */
 async function instance({ page, look }) {
   await page.getByText("Why is it here?").waitFor();
   await page.locator(".react-flow__node").first().waitFor();
   await look("instance-story");
+  await tree(page, look);
   await page.locator('.react-flow__node[data-id="check"]').click();
   await page.getByText("Only lines of check").waitFor();
   await named(page, "button", "Show all lines").click();
@@ -151,6 +169,23 @@ async function instance({ page, look }) {
   await page.getByText("It has no parent and no children.").waitFor();
 }
 
+/** Filters under a name: they are there after they were removed, and after they are forgotten they are not. */
+async function views(page) {
+  await named(page, "button", "Views").click();
+  await named(page, "menuitem", "Save these filters").click();
+  await page.getByLabel("Name", { exact: true }).last().fill("Small orders");
+  await page.getByRole("dialog").getByRole("button", { name: "Save", exact: true }).click();
+  await named(page, "button", "Small orders").waitFor();
+  await page.getByRole("button", { name: /Remove the filter Amount/ }).click();
+  await named(page, "button", "Views").click();
+  await named(page, "menuitem", "Small orders").click();
+  await page.waitForURL(/values=/);
+  await page.getByText("3 match").waitFor();
+  await named(page, "button", "Small orders").click();
+  await named(page, "menuitem", "Remove Small orders").click();
+  await named(page, "button", "Views").waitFor();
+}
+
 async function instances({ page, look }) {
   await rail(page, "Instances").click();
   await named(page, "heading", "Instances").waitFor();
@@ -164,7 +199,9 @@ async function instances({ page, look }) {
   await look("instances");
   await page.reload();
   await page.getByText("3 match").waitFor();
-  await page.getByLabel("Select all rows of this page").check();
+  await page.getByText("1–3 of 3").waitFor();
+  await views(page);
+  await page.getByLabel("Select all rows that are here").check();
   await named(page, "button", "Delete").click();
   const sure = named(page, "button", "Delete 3 chosen");
   assert.equal(await sure.isDisabled(), true);
@@ -194,6 +231,7 @@ async function instances({ page, look }) {
 
 async function incidents({ page, look }, { studio, failed }) {
   await rail(page, "Incidents").click();
+  await named(page, "tab", "By instance").click();
   await page.getByText("missingThing is not defined").first().waitFor();
   await look("incidents");
   await page.goto(`${studio}/instances/${failed}?tab=incidents`);
@@ -211,8 +249,13 @@ export const steps = [
   start,
   instance,
   instances,
+  causes,
   incidents,
+  lastHour,
+  schedules,
+  holdings,
   rest,
+  letters,
   pause,
   access,
   secrets,

@@ -1,15 +1,13 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { del, id, post } from "../../api/client";
+import { id, post } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
-import { Confirm } from "../../ui/Dialog";
 import { Field } from "../../ui/Field";
-import { Empty, Shown } from "../../ui/States";
-import { Table } from "../../ui/Table";
-import { Bar, Choices, Make } from "./parts";
+import { List } from "../../ui/List";
+import { Bar, Choices, Make, Removal } from "./parts";
 import { applicationsQuery, rolesQuery } from "./queries";
 
 function Form({ onClose }: { onClose: () => void }) {
@@ -36,7 +34,6 @@ function Form({ onClose }: { onClose: () => void }) {
 }
 
 export function Applications() {
-  const client = useQueryClient();
   const query = useQuery(applicationsQuery);
   const [making, setMaking] = useState(false);
   const [removed, setRemoved] = useState<Api["ApplicationSummary"]>();
@@ -47,57 +44,46 @@ export function Applications() {
         word={can("create:application") ? t.access.newApplication : undefined}
         onMake={() => setMaking(true)}
       />
-      <Shown query={query}>
-        {({ applications }) =>
-          applications.length === 0 ? (
-            <Empty title={t.access.noApplications} />
-          ) : (
-            <Table
-              label={t.access.applications}
-              rows={applications}
-              rowKey={(row) => row.id}
-              columns={[
-                {
-                  key: "name",
-                  head: t.columns.name,
-                  cell: (row) => <span className="font-medium">{row.name}</span>,
-                },
-                {
-                  key: "client",
-                  head: t.access.clientId,
-                  cell: (row) => <code className="font-mono text-xs">{row.clientId}</code>,
-                },
-                { key: "roles", head: t.access.roles, cell: (row) => row.roles.join(", ") },
-                {
-                  key: "delete",
-                  head: <span className="sr-only">{t.actions}</span>,
-                  end: true,
-                  cell: (row) =>
-                    can("delete:application") && (
-                      <Button tone="quiet" className="!h-6" onClick={() => setRemoved(row)}>
-                        {t.deeds.delete}
-                      </Button>
-                    ),
-                },
-              ]}
-            />
-          )
-        }
-      </Shown>
+      <List
+        query={query}
+        rows={({ applications }) => applications}
+        empty={t.access.noApplications}
+        label={t.access.applications}
+        rowKey={(row) => row.id}
+        columns={[
+          {
+            key: "name",
+            head: t.columns.name,
+            cell: (row) => <span className="font-medium">{row.name}</span>,
+          },
+          {
+            key: "client",
+            head: t.access.clientId,
+            cell: (row) => <code className="font-mono text-xs">{row.clientId}</code>,
+          },
+          { key: "roles", head: t.access.roles, cell: (row) => row.roles.join(", ") },
+          {
+            key: "delete",
+            head: <span className="sr-only">{t.actions}</span>,
+            end: true,
+            cell: (row) =>
+              can("delete:application") && (
+                <Button tone="quiet" className="!h-6" onClick={() => setRemoved(row)}>
+                  {t.deeds.delete}
+                </Button>
+              ),
+          },
+        ]}
+      />
       {making && <Form onClose={() => setMaking(false)} />}
       {removed && (
-        <Confirm
-          title={t.access.deleteOne(removed.name)}
-          verb={t.access.deleteOne(removed.name)}
-          act={() =>
-            del(`/identity/applications/${id(removed.id)}`).then(() =>
-              client.invalidateQueries({ queryKey: ["applications"] }),
-            )
-          }
+        <Removal
+          name={removed.name}
+          path={`/identity/applications/${id(removed.id)}`}
+          list="applications"
+          consequence={t.access.deleteKeyConsequence}
           onClose={() => setRemoved(undefined)}
-        >
-          <p>{t.access.deleteKeyConsequence}</p>
-        </Confirm>
+        />
       )}
     </>
   );

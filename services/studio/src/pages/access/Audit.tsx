@@ -1,15 +1,14 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { get } from "../../api/client";
 import type { Api } from "../../api/types";
-import { useAddress } from "../../app/address";
+import { pageOf, useAddress } from "../../app/address";
 import { timeOf } from "../../lib/filters";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Field } from "../../ui/Field";
-import { Pager } from "../../ui/Pager";
+import { List } from "../../ui/List";
 import { Badge } from "../../ui/State";
-import { Empty, Shown } from "../../ui/States";
-import { type Column, Table } from "../../ui/Table";
+import type { Column } from "../../ui/Table";
 import { Time } from "../../ui/Time";
 
 const PAGE_SIZE = 50;
@@ -27,7 +26,9 @@ const COLUMNS: Column<Api["AuditEntry"]>[] = [
   {
     key: "outcome",
     head: t.access.outcome,
-    cell: (row) => <Badge tone={row.outcome === "done" ? "good" : "bad"}>{row.outcome}</Badge>,
+    cell: (row) => (
+      <Badge tone={row.outcome === "done" ? "good" : "bad"}>{t.server[row.outcome] ?? row.outcome}</Badge>
+    ),
   },
   { key: "address", head: t.cluster.address, cell: (row) => row.address ?? "–" },
   {
@@ -42,7 +43,7 @@ const COLUMNS: Column<Api["AuditEntry"]>[] = [
 /** What was changed, by whom, from where, and how it ended. */
 export function Audit() {
   const [search, change] = useAddress();
-  const page = Number(search.page ?? 0) || 0;
+  const page = pageOf(search);
   const asked = {
     who: search.who,
     what: search.what,
@@ -83,30 +84,15 @@ export function Audit() {
         ))}
         <Button type="submit">{t.filters.apply}</Button>
       </form>
-      <Shown query={query}>
-        {(list) =>
-          list.totalCount === 0 ? (
-            <Empty title={t.access.noAudit} />
-          ) : (
-            <>
-              <Table
-                label={t.access.audit}
-                columns={COLUMNS}
-                rows={list.items}
-                rowKey={(row) => `${row.at}${row.what}${row.target}`}
-              />
-              <div className="flex justify-end border-t border-line px-3 py-1">
-                <Pager
-                  page={page}
-                  pageSize={PAGE_SIZE}
-                  total={list.totalCount}
-                  onPage={(next) => change({ page: String(next) }, true)}
-                />
-              </div>
-            </>
-          )
-        }
-      </Shown>
+      <List
+        query={query}
+        rows={({ items }) => items}
+        paged={{ total: ({ totalCount }) => totalCount, size: PAGE_SIZE }}
+        empty={t.access.noAudit}
+        label={t.access.audit}
+        columns={COLUMNS}
+        rowKey={(row) => `${row.at}${row.what}${row.target}`}
+      />
     </>
   );
 }

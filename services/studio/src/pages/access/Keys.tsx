@@ -1,16 +1,14 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { del, id, post } from "../../api/client";
+import { id, post } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
-import { Confirm } from "../../ui/Dialog";
 import { Field, TextArea } from "../../ui/Field";
-import { Empty, Shown } from "../../ui/States";
-import { Table } from "../../ui/Table";
+import { List } from "../../ui/List";
 import { Time } from "../../ui/Time";
-import { Bar, listOf, Make } from "./parts";
+import { Bar, listOf, Make, Removal } from "./parts";
 import { keysQuery } from "./queries";
 
 const DAY = 86_400;
@@ -49,7 +47,6 @@ function Form({ onClose }: { onClose: () => void }) {
 }
 
 export function Keys() {
-  const client = useQueryClient();
   const query = useQuery(keysQuery);
   const [making, setMaking] = useState(false);
   const [removed, setRemoved] = useState<Api["KeySummary"]>();
@@ -60,56 +57,47 @@ export function Keys() {
         word={can("write:api-keys") ? t.access.newKey : undefined}
         onMake={() => setMaking(true)}
       />
-      <Shown query={query}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <Empty title={t.access.noKeys} />
-          ) : (
-            <Table
-              label={t.access.keys}
-              rows={items}
-              rowKey={(row) => row.id}
-              columns={[
-                {
-                  key: "name",
-                  head: t.columns.name,
-                  cell: (row) => <span className="font-medium">{row.name}</span>,
-                },
-                {
-                  key: "permissions",
-                  head: t.access.permissions,
-                  cell: (row) => <span title={row.permissions.join("\n")}>{row.permissions.join(", ")}</span>,
-                },
-                { key: "made", head: t.columns.made, cell: (row) => <Time at={row.createdAt} /> },
-                { key: "until", head: t.access.until, cell: (row) => <Time at={row.expiresAt} /> },
-                {
-                  key: "delete",
-                  head: <span className="sr-only">{t.actions}</span>,
-                  end: true,
-                  cell: (row) =>
-                    can("delete:api-keys") && (
-                      <Button tone="quiet" className="!h-6" onClick={() => setRemoved(row)}>
-                        {t.deeds.delete}
-                      </Button>
-                    ),
-                },
-              ]}
-            />
-          )
-        }
-      </Shown>
+      <List
+        query={query}
+        rows={({ items }) => items}
+        empty={t.access.noKeys}
+        label={t.access.keys}
+        rowKey={(row) => row.id}
+        columns={[
+          {
+            key: "name",
+            head: t.columns.name,
+            cell: (row) => <span className="font-medium">{row.name}</span>,
+          },
+          {
+            key: "permissions",
+            head: t.access.permissions,
+            cell: (row) => <span title={row.permissions.join("\n")}>{row.permissions.join(", ")}</span>,
+          },
+          { key: "made", head: t.columns.made, cell: (row) => <Time at={row.createdAt} /> },
+          { key: "until", head: t.access.until, cell: (row) => <Time at={row.expiresAt} /> },
+          {
+            key: "delete",
+            head: <span className="sr-only">{t.actions}</span>,
+            end: true,
+            cell: (row) =>
+              can("delete:api-keys") && (
+                <Button tone="quiet" className="!h-6" onClick={() => setRemoved(row)}>
+                  {t.deeds.delete}
+                </Button>
+              ),
+          },
+        ]}
+      />
       {making && <Form onClose={() => setMaking(false)} />}
       {removed && (
-        <Confirm
-          title={t.access.deleteOne(removed.name)}
-          verb={t.access.deleteOne(removed.name)}
-          act={() =>
-            del(`/api-keys/${id(removed.id)}`).then(() => client.invalidateQueries({ queryKey: ["keys"] }))
-          }
+        <Removal
+          name={removed.name}
+          path={`/api-keys/${id(removed.id)}`}
+          list="keys"
+          consequence={t.access.deleteKeyConsequence}
           onClose={() => setRemoved(undefined)}
-        >
-          <p>{t.access.deleteKeyConsequence}</p>
-        </Confirm>
+        />
       )}
     </>
   );

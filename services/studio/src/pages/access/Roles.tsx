@@ -1,15 +1,13 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { del, id, post, put } from "../../api/client";
+import { id, post, put } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { t } from "../../text";
-import { Confirm } from "../../ui/Dialog";
 import { Field, TextArea } from "../../ui/Field";
+import { List } from "../../ui/List";
 import { Menu } from "../../ui/Menu";
-import { Empty, Shown } from "../../ui/States";
-import { Table } from "../../ui/Table";
-import { Bar, listOf, Make } from "./parts";
+import { Bar, listOf, Make, Removal } from "./parts";
 import { rolesQuery } from "./queries";
 
 type Role = Api["RoleSummary"];
@@ -44,7 +42,6 @@ function Form({ role, onClose }: { role?: Role; onClose: () => void }) {
 }
 
 export function Roles() {
-  const client = useQueryClient();
   const query = useQuery(rolesQuery);
   const [form, setForm] = useState<{ role?: Role }>();
   const [removed, setRemoved] = useState<Role>();
@@ -55,70 +52,59 @@ export function Roles() {
         word={can("create:role") ? t.access.newRole : undefined}
         onMake={() => setForm({})}
       />
-      <Shown query={query}>
-        {({ roles }) =>
-          roles.length === 0 ? (
-            <Empty title={t.access.noRoles} />
-          ) : (
-            <Table
-              label={t.access.roles}
-              rows={roles}
-              rowKey={(row) => row.id}
-              columns={[
-                {
-                  key: "name",
-                  head: t.columns.name,
-                  cell: (row) => <span className="font-medium">{row.name}</span>,
-                },
-                {
-                  key: "id",
-                  head: t.columns.id,
-                  cell: (row) => <code className="font-mono text-xs">{row.id}</code>,
-                },
-                {
-                  key: "permissions",
-                  head: t.access.permissions,
-                  cell: (row) => <span title={row.permissions.join("\n")}>{row.permissions.join(", ")}</span>,
-                },
-                {
-                  key: "menu",
-                  head: <span className="sr-only">{t.actions}</span>,
-                  end: true,
-                  className: "!overflow-visible",
-                  cell: (row) => (
-                    <Menu
-                      label={t.access.actionsOf(row.name)}
-                      tone="quiet"
-                      items={[
-                        can("update:role") && { word: t.change, act: () => setForm({ role: row }) },
-                        can("delete:role") && {
-                          word: t.deeds.delete,
-                          danger: true,
-                          act: () => setRemoved(row),
-                        },
-                      ]}
-                    />
-                  ),
-                },
-              ]}
-            />
-          )
-        }
-      </Shown>
+      <List
+        query={query}
+        rows={({ roles }) => roles}
+        empty={t.access.noRoles}
+        label={t.access.roles}
+        rowKey={(row) => row.id}
+        columns={[
+          {
+            key: "name",
+            head: t.columns.name,
+            cell: (row) => <span className="font-medium">{row.name}</span>,
+          },
+          {
+            key: "id",
+            head: t.columns.id,
+            cell: (row) => <code className="font-mono text-xs">{row.id}</code>,
+          },
+          {
+            key: "permissions",
+            head: t.access.permissions,
+            cell: (row) => <span title={row.permissions.join("\n")}>{row.permissions.join(", ")}</span>,
+          },
+          {
+            key: "menu",
+            head: <span className="sr-only">{t.actions}</span>,
+            end: true,
+            className: "!overflow-visible",
+            cell: (row) => (
+              <Menu
+                label={t.access.actionsOf(row.name)}
+                tone="quiet"
+                items={[
+                  can("update:role") && { word: t.change, act: () => setForm({ role: row }) },
+                  can("delete:role") && {
+                    word: t.deeds.delete,
+                    danger: true,
+                    act: () => setRemoved(row),
+                  },
+                ]}
+              />
+            ),
+          },
+        ]}
+      />
       {form && <Form role={form.role} onClose={() => setForm(undefined)} />}
       {removed && (
-        <Confirm
-          title={t.access.deleteOne(removed.name)}
-          verb={t.access.deleteOne(removed.name)}
-          act={() =>
-            del(`/identity/roles/${id(removed.id)}`).then(() =>
-              client.invalidateQueries({ queryKey: ["roles"] }),
-            )
-          }
+        <Removal
+          name={removed.name}
+          path={`/identity/roles/${id(removed.id)}`}
+          list="roles"
+          consequence={t.access.deleteRoleConsequence}
           onClose={() => setRemoved(undefined)}
-        >
-          <p>{t.access.deleteRoleConsequence}</p>
-        </Confirm>
+        />
       )}
     </>
   );

@@ -1,18 +1,16 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { del, id, post, put } from "../../api/client";
+import { id, post, put } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { t } from "../../text";
-import { Confirm } from "../../ui/Dialog";
 import { Field } from "../../ui/Field";
+import { List } from "../../ui/List";
 import { Menu } from "../../ui/Menu";
 import { attempt } from "../../ui/notices";
 import { Badge } from "../../ui/State";
-import { Empty, Shown } from "../../ui/States";
-import { Table } from "../../ui/Table";
 import { Time } from "../../ui/Time";
-import { Bar, Choices, Make } from "./parts";
+import { Bar, Choices, Make, Removal } from "./parts";
 import { rolesQuery, usersQuery } from "./queries";
 
 type User = Api["UserSummary"];
@@ -76,86 +74,79 @@ export function Users() {
         word={can("create:user") ? t.access.newUser : undefined}
         onMake={() => setForm({})}
       />
-      <Shown query={query}>
-        {({ users }) =>
-          users.length === 0 ? (
-            <Empty title={t.access.noUsers} />
-          ) : (
-            <Table
-              label={t.access.users}
-              rows={users}
-              rowKey={(row) => row.id}
-              columns={[
-                {
-                  key: "name",
-                  head: t.columns.name,
-                  cell: (row) => <span className="font-medium">{row.name}</span>,
-                },
-                {
-                  key: "roles",
-                  head: t.access.roles,
-                  cell: (row) => (
-                    <span className="flex gap-1">
-                      {row.roles.map((role) => (
-                        <Badge key={role}>{role}</Badge>
-                      ))}
-                    </span>
-                  ),
-                },
-                {
-                  key: "state",
-                  head: t.filters.state,
-                  cell: (row) =>
-                    row.isDisabled ? (
-                      <Badge tone="warn">{t.access.disabled}</Badge>
-                    ) : (
-                      <Badge tone="good">{t.access.active}</Badge>
-                    ),
-                },
-                { key: "made", head: t.columns.made, cell: (row) => <Time at={row.createdAt} /> },
-                {
-                  key: "menu",
-                  head: <span className="sr-only">{t.actions}</span>,
-                  end: true,
-                  className: "!overflow-visible",
-                  cell: (row) => (
-                    <Menu
-                      label={t.access.actionsOf(row.name)}
-                      tone="quiet"
-                      items={[
-                        can("update:user") && { word: t.change, act: () => setForm({ user: row }) },
-                        can("update:user") && {
-                          word: row.isDisabled ? t.access.enable : t.access.disable,
-                          act: () =>
-                            void attempt(
-                              () => put(`/identity/users/${id(row.id)}`, { isDisabled: !row.isDisabled }),
-                              t.saved,
-                            ).then(reload),
-                        },
-                        can("delete:user") && {
-                          word: t.deeds.delete,
-                          danger: true,
-                          act: () => setRemoved(row),
-                        },
-                      ]}
-                    />
-                  ),
-                },
-              ]}
-            />
-          )
-        }
-      </Shown>
+      <List
+        query={query}
+        rows={({ users }) => users}
+        empty={t.access.noUsers}
+        label={t.access.users}
+        rowKey={(row) => row.id}
+        columns={[
+          {
+            key: "name",
+            head: t.columns.name,
+            cell: (row) => <span className="font-medium">{row.name}</span>,
+          },
+          {
+            key: "roles",
+            head: t.access.roles,
+            cell: (row) => (
+              <span className="flex gap-1">
+                {row.roles.map((role) => (
+                  <Badge key={role}>{role}</Badge>
+                ))}
+              </span>
+            ),
+          },
+          {
+            key: "state",
+            head: t.filters.state,
+            cell: (row) =>
+              row.isDisabled ? (
+                <Badge tone="warn">{t.access.disabled}</Badge>
+              ) : (
+                <Badge tone="good">{t.access.active}</Badge>
+              ),
+          },
+          { key: "made", head: t.columns.made, cell: (row) => <Time at={row.createdAt} /> },
+          {
+            key: "menu",
+            head: <span className="sr-only">{t.actions}</span>,
+            end: true,
+            className: "!overflow-visible",
+            cell: (row) => (
+              <Menu
+                label={t.access.actionsOf(row.name)}
+                tone="quiet"
+                items={[
+                  can("update:user") && { word: t.change, act: () => setForm({ user: row }) },
+                  can("update:user") && {
+                    word: row.isDisabled ? t.access.enable : t.access.disable,
+                    act: () =>
+                      void attempt(
+                        () => put(`/identity/users/${id(row.id)}`, { isDisabled: !row.isDisabled }),
+                        t.saved,
+                      ).then(reload),
+                  },
+                  can("delete:user") && {
+                    word: t.deeds.delete,
+                    danger: true,
+                    act: () => setRemoved(row),
+                  },
+                ]}
+              />
+            ),
+          },
+        ]}
+      />
       {form && <Form user={form.user} onClose={() => setForm(undefined)} />}
       {removed && (
-        <Confirm
-          title={t.access.deleteOne(removed.name)}
-          verb={t.access.deleteOne(removed.name)}
-          act={() => del(`/identity/users/${id(removed.id)}`).then(reload)}
+        <Removal
+          name={removed.name}
+          path={`/identity/users/${id(removed.id)}`}
+          list="users"
+          consequence={t.access.deleteUserConsequence}
           onClose={() => setRemoved(undefined)}
-        >
-          <p>{t.access.deleteUserConsequence}</p>
-        </Confirm>
+        />
       )}
     </>
   );

@@ -1,8 +1,10 @@
+import { useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
+import { del } from "../../api/client";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Code } from "../../ui/Code";
-import { Dialog } from "../../ui/Dialog";
+import { Confirm, Dialog } from "../../ui/Dialog";
 import { Check } from "../../ui/Field";
 import { Failed } from "../../ui/States";
 
@@ -82,6 +84,34 @@ export function Make({ title, verb, make, onClose, children }: MakeProps) {
         </div>
       </form>
     </Dialog>
+  );
+}
+
+/** Asks before one of a list is removed, and reads the list again. */
+export function Removal({
+  name,
+  path,
+  list,
+  consequence,
+  onClose,
+}: {
+  name: string;
+  path: string;
+  /** The key of the query that reads the list. */
+  list: string;
+  consequence: string;
+  onClose: () => void;
+}) {
+  const client = useQueryClient();
+  return (
+    <Confirm
+      title={t.access.deleteOne(name)}
+      verb={t.access.deleteOne(name)}
+      act={() => del(path).then(() => client.invalidateQueries({ queryKey: [list] }))}
+      onClose={onClose}
+    >
+      <p>{consequence}</p>
+    </Confirm>
   );
 }
 

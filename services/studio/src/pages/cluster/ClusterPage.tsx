@@ -4,6 +4,7 @@ import { get, post } from "../../api/client";
 import { metricsQuery, nodesQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
+import { useAddress } from "../../app/address";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { CopyCommands } from "../../ui/Code";
@@ -15,8 +16,11 @@ import { Page } from "../../ui/Page";
 import { Card, Facts } from "../../ui/Panel";
 import { Badge } from "../../ui/State";
 import { Shown } from "../../ui/States";
+import { Tabs } from "../../ui/Tabs";
 import { Duration, Time } from "../../ui/Time";
 import { Figures } from "./Figures";
+import { Leases } from "./Leases";
+import { Database, Nats } from "./Stores";
 
 const RUNTIME = "/admin/workflow-runtime";
 type Asked = { deed: "pause" | "force-drain"; node?: string };
@@ -55,7 +59,9 @@ function NodeCard({
           {node.node}
           {answers && <Badge tone="accent">{t.cluster.answers}</Badge>}
           {executor?.state && (
-            <Badge tone={executor.state === "Running" ? "good" : "warn"}>{executor.state}</Badge>
+            <Badge tone={executor.state === "Running" ? "good" : "warn"}>
+              {t.server[executor.state] ?? executor.state}
+            </Badge>
           )}
         </span>
       }
@@ -100,7 +106,17 @@ function NodeCard({
   );
 }
 
+const TABS = ["nodes", "leases", "nats", "database"] as const;
+const WORDS = {
+  nodes: t.cluster.nodes,
+  leases: t.cluster.leases,
+  nats: "NATS",
+  database: t.cluster.database,
+};
+
 export function ClusterPage() {
+  const [search, change] = useAddress();
+  const tab = TABS.find((one) => one === search.tab) ?? "nodes";
   const client = useQueryClient();
   const [asked, setAsked] = useState<Asked>();
   const [reason, setReason] = useState("");
@@ -134,25 +150,41 @@ export function ClusterPage() {
       }
     >
       {status.data && <Pauses pauses={status.data.pauses} />}
-      <Shown query={nodes}>
-        {(seen) => (
-          <div className="grid gap-4 md:grid-cols-2 xl:grid-cols-3">
-            {seen.items.map((node) => (
-              <NodeCard
-                key={node.node}
-                node={node}
-                answers={node.node === seen.node}
-                executor={status.data?.nodes.find((one) => one.node === node.node)}
-                onAsk={(deed) => setAsked({ deed, node: node.node })}
-                onResume={() => void resume(node.node)}
-              />
-            ))}
-          </div>
-        )}
-      </Shown>
-      <Shown query={metrics} rows={4}>
-        {(samples) => <Figures samples={samples} />}
-      </Shown>
+      <Tabs
+        label={t.rail.cluster}
+        tabs={TABS.map((key) => ({ key, word: WORDS[key] }))}
+        current={tab}
+        onChange={(next) => change({ tab: next === "nodes" ? undefined : next, page: undefined })}
+      >
+        <div className="space-y-4 pt-4">
+          {tab === "leases" && <Leases />}
+          {tab === "nats" && <Nats />}
+          {tab === "database" && <Database />}
+          {tab === "nodes" && (
+            <>
+              <Shown query={nodes}>
+                {(seen) => (
+                  <div className="grid gap-4 md:grid-cols-2 xl:grid-cols-3">
+                    {seen.items.map((node) => (
+                      <NodeCard
+                        key={node.node}
+                        node={node}
+                        answers={node.node === seen.node}
+                        executor={status.data?.nodes.find((one) => one.node === node.node)}
+                        onAsk={(deed) => setAsked({ deed, node: node.node })}
+                        onResume={() => void resume(node.node)}
+                      />
+                    ))}
+                  </div>
+                )}
+              </Shown>
+              <Shown query={metrics} rows={4}>
+                {(samples) => <Figures samples={samples} />}
+              </Shown>
+            </>
+          )}
+        </div>
+      </Tabs>
       {asked && (
         <Confirm
           title={t.cluster.titles[asked.deed](asked.node ?? t.cluster.all)}

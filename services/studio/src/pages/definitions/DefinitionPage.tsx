@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { lazy, Suspense, useMemo } from "react";
 import { ORIGIN } from "../../api/base";
 import { definitionQuery, useCounts, versionsQuery } from "../../api/queries";
 import type { Api } from "../../api/types";
@@ -15,6 +15,7 @@ import { Tabs } from "../../ui/Tabs";
 import { Time } from "../../ui/Time";
 import { Arguments } from "./Arguments";
 import { DefinitionActions } from "./DefinitionActions";
+import { figuresQuery, LastHour } from "./LastHour";
 import { References } from "./References";
 import { Versions } from "./Versions";
 
@@ -98,11 +99,20 @@ function Body({ definition }: { definition: Api["FullDefinition"] }) {
   const versions = useQuery(versionsQuery(definition.definitionId));
   const tabs = [
     { key: "about", word: t.definitions.about },
+    { key: "hour", word: t.hour.title },
     { key: "versions", word: t.definitions.versions, count: versions.data?.length },
     { key: "references", word: t.definitions.references },
     { key: "source", word: t.definitions.source },
   ];
   const tab = tabs.find(({ key }) => key === search.tab)?.key ?? "about";
+  const figures = useQuery({ ...figuresQuery(definition.definitionId), enabled: tab === "hour" }).data;
+  const notes = useMemo(
+    () =>
+      tab === "hour" && figures
+        ? new Map(figures.items.map((one) => [one.activityId, `${formatCount(one.started, language)} ×`]))
+        : undefined,
+    [tab, figures],
+  );
   return (
     <>
       <header className="flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line bg-raised px-4 py-2.5">
@@ -134,6 +144,7 @@ function Body({ definition }: { definition: Api["FullDefinition"] }) {
           <Suspense fallback={<Loading />}>
             <Graph
               root={definition.root}
+              notes={notes}
               selected={search.activity}
               onSelect={(activity) => change({ activity })}
             />
@@ -142,6 +153,13 @@ function Body({ definition }: { definition: Api["FullDefinition"] }) {
         <section aria-label={t.details} className="flex min-h-0 min-w-0 flex-1 flex-col bg-raised">
           <Tabs label={t.details} tabs={tabs} current={tab} onChange={(next) => change({ tab: next })}>
             {tab === "about" && <About definition={definition} />}
+            {tab === "hour" && (
+              <LastHour
+                definition={definition.definitionId}
+                activity={search.activity}
+                onActivity={(activity) => change({ activity })}
+              />
+            )}
             {tab === "versions" && (
               <Versions
                 current={definition}

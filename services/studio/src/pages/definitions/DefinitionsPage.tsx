@@ -4,18 +4,17 @@ import { type DragEvent, useRef, useState } from "react";
 import { get, json } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
-import { useAddress } from "../../app/address";
+import { pageOf, useAddress } from "../../app/address";
 import { t } from "../../text";
 import { Button, buttonClass } from "../../ui/Button";
-import { Field, Select } from "../../ui/Field";
+import { Select } from "../../ui/Field";
 import { Icon } from "../../ui/Icon";
+import { List, SearchField } from "../../ui/List";
 import { attempt } from "../../ui/notices";
 import { Page } from "../../ui/Page";
-import { Pager } from "../../ui/Pager";
 import { Card } from "../../ui/Panel";
 import { Badge } from "../../ui/State";
-import { Empty, Shown } from "../../ui/States";
-import { type Column, Table } from "../../ui/Table";
+import type { Column } from "../../ui/Table";
 import { Time } from "../../ui/Time";
 import { DefinitionsBulk } from "./DefinitionsBulk";
 
@@ -84,7 +83,7 @@ export function DefinitionsPage() {
   const picker = useRef<HTMLInputElement>(null);
   const [over, setOver] = useState(false);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const page = Number(search.page ?? 0) || 0;
+  const page = pageOf(search);
   const asked = { searchTerm: search.q, versionOptions: search.show ?? "Latest", page, pageSize: PAGE_SIZE };
   const query = useQuery({
     queryKey: ["definitions", asked],
@@ -145,23 +144,13 @@ export function DefinitionsPage() {
         }
       >
         <div className="flex flex-wrap gap-2">
-          <form
+          <SearchField
             className="min-w-56 flex-1"
-            onSubmit={(event) => {
-              event.preventDefault();
-              change({ q: String(new FormData(event.currentTarget).get("q") ?? "").trim(), page: undefined });
-            }}
-          >
-            <Field
-              key={search.q ?? ""}
-              label={t.filters.text}
-              hideLabel
-              name="q"
-              type="search"
-              defaultValue={search.q ?? ""}
-              placeholder={t.definitions.searchHint}
-            />
-          </form>
+            label={t.filters.text}
+            value={search.q ?? ""}
+            hint={t.definitions.searchHint}
+            onSearch={(q) => change({ q, page: undefined })}
+          />
           <Select
             className="w-56"
             label={t.definitions.show}
@@ -181,33 +170,19 @@ export function DefinitionsPage() {
           />
         </div>
         <Card>
-          <Shown query={query} rows={10}>
-            {(list) =>
-              list.totalCount === 0 ? (
-                <Empty title={t.definitions.nothing}>{t.definitions.nothingHint}</Empty>
-              ) : (
-                <>
-                  <DefinitionsBulk selected={selected} total={list.totalCount} onDone={reload} />
-                  <Table
-                    label={t.rail.definitions}
-                    columns={COLUMNS}
-                    rows={list.items}
-                    rowKey={(row) => row.definitionId}
-                    selected={selected}
-                    onSelect={setSelected}
-                  />
-                  <div className="flex justify-end border-t border-line px-3 py-1">
-                    <Pager
-                      page={page}
-                      pageSize={PAGE_SIZE}
-                      total={list.totalCount}
-                      onPage={(next) => change({ page: String(next) }, true)}
-                    />
-                  </div>
-                </>
-              )
-            }
-          </Shown>
+          <List
+            query={query}
+            rows={({ items }) => items}
+            paged={{ total: ({ totalCount }) => totalCount, size: PAGE_SIZE }}
+            empty={t.definitions.nothing}
+            emptyHint={t.definitions.nothingHint}
+            bar={<DefinitionsBulk selected={selected} total={query.data?.totalCount ?? 0} onDone={reload} />}
+            label={t.rail.definitions}
+            columns={COLUMNS}
+            rowKey={(row) => row.definitionId}
+            selected={selected}
+            onSelect={setSelected}
+          />
         </Card>
       </Page>
     </div>

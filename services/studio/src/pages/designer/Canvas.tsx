@@ -12,8 +12,8 @@ import { isDark, useSettings } from "../../app/settings";
 import { Card } from "./Card";
 import { EmptyPage } from "./EmptyPage";
 import { showAll } from "./fit";
-import { type Dragged, handlersFor } from "./handlers";
-import { FarLines, Overview } from "./Map";
+import { type Dragged, handlersFor, NO_GUIDES } from "./handlers";
+import { FarLines, Guides, Overview } from "./Map";
 import { type CardNode, edgesOf, nodesOf, problemsByKey, type WireEdge } from "./nodes";
 import { useStudio, useView } from "./store";
 import { Wire } from "./Wire";
@@ -36,6 +36,7 @@ function useCards() {
   const view = useView((state) => state.view);
   const places = useView((state) => state.places);
   const selected = useView((state) => state.selected);
+  const inPlace = useView((state) => state.inPlace);
   const lines = useView((state) => state.lines);
   const local = useView((state) => state.problems);
   const found = useView((state) => state.found);
@@ -43,10 +44,10 @@ function useCards() {
   const problems = useMemo(() => problemsByKey([...local, ...found]), [local, found]);
   const before = useRef({ nodes: new Map<string, CardNode>(), edges: new Map<string, WireEdge>() });
   const nodes = useMemo(() => {
-    const all = nodesOf({ index, view, places, selected, problems, marks }, before.current.nodes);
+    const all = nodesOf({ index, view, places, selected, problems, marks, inPlace }, before.current.nodes);
     before.current.nodes = new Map(all.map((node) => [node.id, node]));
     return all;
-  }, [index, view, places, selected, problems, marks]);
+  }, [index, view, places, selected, problems, marks, inPlace]);
   const edges = useMemo(() => {
     const all = edgesOf(view, lines, marks, before.current.edges);
     before.current.edges = new Map(all.map((edge) => [edge.id, edge]));
@@ -90,9 +91,10 @@ export function Canvas() {
   const isFar = useStore((state) => state.transform[2] < FAR);
   const { page, view, nodes, edges } = useCards();
   const { shown, dragged, setDragged } = useDragged(nodes);
+  const [guides, setGuides] = useState(NO_GUIDES);
   const [handlers] = useState(() => {
     const onInit = (made: ReactFlowInstance<CardNode, WireEdge>) => showAll(studio, made, true);
-    return { ...handlersFor({ studio, flow, dragged, setDragged }), onInit };
+    return { ...handlersFor({ studio, flow, dragged, setDragged, setGuides }), onInit };
   });
   useFit(page);
   const isDrawnAtOnce = isFar && edges.length > MANY_LINES;
@@ -144,6 +146,7 @@ export function Canvas() {
           aria-label={w.canvas}
           onFitView={() => showAll(studio, flow)}
         />
+        {guides.length > 0 && <Guides guides={guides} />}
         {isDrawnAtOnce && <FarLines nodes={shown} edges={edges} />}
       </ReactFlow>
       {nodes.length > 12 && <Overview nodes={nodes} />}

@@ -3,6 +3,7 @@ import { memo, useState } from "react";
 import { stateOf } from "../../lib/states";
 import { StateIcon } from "../../ui/State";
 import { Glyph } from "./Glyph";
+import { Inside } from "./Inside";
 import type { CardNode } from "./nodes";
 import { Ports } from "./Port";
 import { useStudio } from "./store";
@@ -10,7 +11,7 @@ import { w } from "./words";
 
 const EDGE = { error: "bg-faulted", warning: "bg-waiting" };
 
-function Chips({ card }: { card: CardNode["data"]["card"] }) {
+function Chips({ card, isOpen }: { card: CardNode["data"]["card"]; isOpen: boolean }) {
   const studio = useStudio();
   if (card.chips.length === 0) return null;
   const shown = card.chips.length > 4 ? card.chips.slice(0, 3) : card.chips;
@@ -35,13 +36,27 @@ function Chips({ card }: { card: CardNode["data"]["card"] }) {
       {card.chips.length > shown.length && (
         <span className="text-[11px] text-soft">+{card.chips.length - shown.length}</span>
       )}
+      <button
+        type="button"
+        tabIndex={-1}
+        aria-expanded={isOpen}
+        aria-label={w.inPlace(card.name)}
+        title={w.inPlace(card.name)}
+        onClick={(event) => {
+          event.stopPropagation();
+          studio.toggleInPlace(card.key);
+        }}
+        className="h-5 shrink-0 rounded-b-md border border-t-0 border-line-strong/60 bg-raised w-6 text-[11px] leading-4 hover:bg-accent-soft"
+      >
+        {isOpen ? "▴" : "▾"}
+      </button>
     </div>
   );
 }
 
 /** An activity on the canvas. */
 export const Card = memo(({ data, selected }: NodeProps<CardNode>) => {
-  const { card, isVertical, canConnect, problem, mark, isRun } = data;
+  const { card, isVertical, canConnect, problem, mark, isRun, isOpen } = data;
   const [isLive, setLive] = useState(false);
   const edge = problem ? EDGE[problem] : card.isStart ? "bg-finished" : "bg-accent";
   return (
@@ -76,7 +91,8 @@ export const Card = memo(({ data, selected }: NodeProps<CardNode>) => {
         canConnect={canConnect}
         isLive={isLive || selected}
       />
-      <Chips card={card} />
+      <Chips card={card} isOpen={isOpen} />
+      {isOpen && <Inside card={card} />}
     </div>
   );
 });

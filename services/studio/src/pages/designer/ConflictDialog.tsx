@@ -1,5 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
+import { useSettings } from "../../app/settings";
+import { formatTime } from "../../lib/format";
 import { Index } from "../../model/activities";
 import { type Change, changesBetween } from "../../model/diff";
 import { type Json, membersOf, textOf, writeText } from "../../model/json";
@@ -49,6 +51,7 @@ export function ConflictDialog({
   onClose: () => void;
 }) {
   const studio = useStudio();
+  const { time, language } = useSettings();
   const { history, saved, server } = studio.get();
   const latest = membersOf(theirs.doc) ?? {};
   const base = saved ?? theirs.doc;
@@ -72,14 +75,14 @@ export function ConflictDialog({
   });
   const rebase = (doc: typeof theirs.doc) => {
     studio.do({ label: w.did.merge, patches: [{ do: "set", path: [], value: doc }] });
-    studio.set({ saved: theirs.doc, server: theirs.doc, etag: theirs.etag });
+    studio.set({ saved: theirs.doc, server: theirs.doc, etag: theirs.etag, newer: undefined });
     onClose();
   };
   return (
     <Dialog title={w.conflict} wide onClose={onClose}>
       <p className="text-sm">
         {w.conflictText(Number(latest.version ?? 0))}{" "}
-        {who.data && w.conflictBy(who.data.who, new Date(who.data.at).toLocaleString())}
+        {who.data && w.conflictBy(who.data.who, formatTime(who.data.at, time, Date.now(), language, true))}
       </p>
       <div className="mt-4 grid gap-4 sm:grid-cols-2">
         <Changes title={w.theirs} changes={work.theirs} />

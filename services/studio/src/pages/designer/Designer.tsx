@@ -1,6 +1,7 @@
 import { useBlocker } from "@tanstack/react-router";
 import { ReactFlowProvider, useReactFlow } from "@xyflow/react";
 import { useEffect, useState } from "react";
+import { place } from "../../app/place";
 import { isSame, membersOf } from "../../model/json";
 import { AddMenu } from "./AddMenu";
 import { followAddress } from "./address";
@@ -11,6 +12,7 @@ import { Drawer } from "./drawer/Drawer";
 import "./designer.css";
 import { Inspector } from "./Inspector";
 import { isTyping, listenToClipboard, pressed } from "./keys";
+import { OlderDialog } from "./OlderDialog";
 import { Palette } from "./Palette";
 import { PublishPanel } from "./PublishPanel";
 import { RunBar } from "./RunBar";
@@ -66,7 +68,9 @@ function Frame() {
   const run = useView((state) => state.run?.id);
   const first = useView((state) => state.selected[0]);
   const isReadonly = useView((state) => membersOf(state.history.doc)?.isReadonly === true);
+  const isOlder = useView((state) => state.newer !== undefined);
   const [asked, setAsked] = useState<Asked>();
+  useEffect(() => () => place.move(undefined), []);
   useEffect(() => listenToClipboard(studio), [studio]);
   useEffect(() => followAddress(studio), [studio]);
   const isUnsaved = () => studio.isDirty() && studio.get().history.past.length > 0;
@@ -108,6 +112,9 @@ function Frame() {
       {isReadonly && (
         <p className="border-b border-line bg-sunken px-3 py-1 text-sm text-waiting">{w.readonly}</p>
       )}
+      {isOlder && !isReadonly && (
+        <p className="border-b border-line bg-sunken px-3 py-1 text-sm text-waiting">{w.olderNote}</p>
+      )}
       <div className="flex min-h-0 flex-1">
         <Left />
         <div className="flex min-w-0 flex-1 flex-col">
@@ -139,6 +146,13 @@ function Frame() {
       )}
       {saving.publication && (
         <PublishPanel publication={saving.publication} onClose={() => saving.setPublication(undefined)} />
+      )}
+      {saving.older && (
+        <OlderDialog
+          latest={saving.older.latest}
+          saving={saving}
+          onClose={() => saving.setOlder(undefined)}
+        />
       )}
       {saving.conflict && (
         <ConflictDialog

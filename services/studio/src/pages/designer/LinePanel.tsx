@@ -1,11 +1,12 @@
 import { nameOf } from "../../model/activities";
 import { reconnect, setMember } from "../../model/commands";
-import { membersOf, textOf } from "../../model/json";
+import { type Json, membersOf, textOf } from "../../model/json";
 import { outcomesOf } from "../../model/outcomes";
 import { valueAt } from "../../model/patch";
 import type { Line } from "../../model/view";
 import { Button } from "../../ui/Button";
 import { Field, Select } from "../../ui/Field";
+import { Expression } from "./editors/Expression";
 import { useStudio, useView } from "./store";
 import { w } from "./words";
 
@@ -22,6 +23,8 @@ export function LinePanel({ line, onRemove }: { line: Line; onRemove: () => void
   const outcomes = from ? outcomesOf(from.activity, index.type(from), [line.port]) : [];
   const path = [...view.path, "transitions", line.index ?? 0];
   const transition = membersOf(valueAt(index.doc, path));
+  const set = (member: string, value: Json | undefined, label: string) =>
+    studio.do(setMember(studio.get().index, { path }, [member], value, label));
   return (
     <div className="space-y-3 p-3">
       <h2 className="text-sm font-semibold">{view.kind === "machine" ? w.transition : w.line}</h2>
@@ -46,10 +49,23 @@ export function LinePanel({ line, onRemove }: { line: Line; onRemove: () => void
           <Field
             label={w.name}
             value={textOf(transition.name)}
-            onChange={(event) =>
-              studio.do(setMember(index, { path }, ["name"], event.target.value, w.did.rename))
-            }
+            onChange={(event) => set("name", event.target.value, w.did.rename)}
           />
+          <div>
+            <p className="mb-1 text-xs font-medium text-soft">{w.condition}</p>
+            <Expression
+              label={w.condition}
+              held={transition.condition}
+              owner={view.key ?? ""}
+              onChange={(held) => set("condition", held, w.did.set)}
+            />
+            <p className="mt-1 text-xs text-soft">{w.conditionHint}</p>
+            {transition.condition !== undefined && (
+              <Button tone="quiet" onClick={() => set("condition", undefined, w.did.remove)}>
+                {w.noCondition}
+              </Button>
+            )}
+          </div>
           {(["trigger", "action"] as const).map((slot) => (
             <div key={slot} className="flex items-center gap-2 text-sm">
               <span className="flex-1">{w[slot]}</span>

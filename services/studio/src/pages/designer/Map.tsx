@@ -1,5 +1,6 @@
 import { useReactFlow, useStore, ViewportPortal } from "@xyflow/react";
 import { memo, type PointerEvent, useMemo } from "react";
+import type { Guide } from "../../model/guides";
 import { WIDTH } from "../../model/layout";
 import type { CardNode, WireEdge } from "./nodes";
 import { w } from "./words";
@@ -36,6 +37,25 @@ export const FarLines = memo(({ nodes, edges }: Props) => {
   );
 });
 FarLines.displayName = "FarLines";
+
+/** The lines along which what is dragged stands now. */
+export function Guides({ guides }: { guides: readonly Guide[] }) {
+  return (
+    <ViewportPortal>
+      <svg aria-hidden="true" className="far-lines" data-guides={guides.length}>
+        {guides.map(({ along, at, from, to }) => (
+          <path
+            key={along}
+            d={along === "x" ? `M${from - 24} ${at}H${to + 24}` : `M${at} ${from - 24}V${to + 24}`}
+            stroke="var(--accent)"
+            strokeDasharray="4 3"
+            vectorEffect="non-scaling-stroke"
+          />
+        ))}
+      </svg>
+    </ViewportPortal>
+  );
+}
 
 interface Box {
   x: number;

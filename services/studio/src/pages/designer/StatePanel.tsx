@@ -47,9 +47,9 @@ export function StatePanel({ item, view }: { item: Item; view: PageView }) {
           )
         }
       />
-      {["entry", "exit"].map((slot) => (
+      {(["entry", "exit"] as const).map((slot) => (
         <div key={slot} className="flex items-center gap-2 text-sm">
-          <span className="flex-1">{slot}</span>
+          <span className="flex-1">{w[slot]}</span>
           <Button onClick={() => studio.open({ owner: view.key ?? "", slot: `states/${at}/${slot}` })}>
             {w.open}
           </Button>

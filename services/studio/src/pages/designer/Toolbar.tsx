@@ -5,6 +5,7 @@ import { membersOf, textOf } from "../../model/json";
 import { crumbsOf } from "../../model/view";
 import { Button } from "../../ui/Button";
 import { Menu } from "../../ui/Menu";
+import { slotWord } from "./cards";
 import {
   alignSelected,
   arrangeAll,
@@ -35,7 +36,7 @@ function Crumbs() {
             : undefined;
         const word = !entry
           ? name
-          : `${nameOf(entry.activity, index.type(entry))}${slot ? ` · ${slot.label}` : ""}`;
+          : `${nameOf(entry.activity, index.type(entry))}${slot ? ` · ${slotWord(slot)}` : ""}`;
         const isHere = at === crumbs.length - 1;
         return (
           <span key={`${crumb.page.owner} ${crumb.page.slot}`} className="flex items-center gap-1">

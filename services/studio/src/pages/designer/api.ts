@@ -3,7 +3,16 @@ import { asProblem } from "../../api/problem";
 import type { Api } from "../../api/types";
 import { Index } from "../../model/activities";
 import { type ActivityType, Types } from "../../model/descriptors";
-import { isMembers, type Json, listOf, type Members, membersOf, readText, textOf } from "../../model/json";
+import {
+  isMembers,
+  type Json,
+  listOf,
+  type Members,
+  membersOf,
+  readText,
+  textOf,
+  writeText,
+} from "../../model/json";
 import type { Problem } from "../../model/problems";
 
 export interface Opened {
@@ -84,7 +93,7 @@ export async function saveDefinition(
     etag === undefined ? { "If-None-Match": "*" } : { "If-Match": etag };
   const answer = await send("/workflow-definitions", {
     method: "POST",
-    body: { model: doc, publish },
+    text: `{"model":${writeText(doc, "")},"publish":${publish}}`,
     headers,
   });
   const said = membersOf(readText(await answer.text())) ?? {};

@@ -4,6 +4,7 @@ import {
   type Index,
   isMachine,
   nameOf,
+  type Slot,
   slotsOf,
   typeOf,
 } from "../../model/activities";
@@ -12,6 +13,7 @@ import { listOf, type Members, membersOf, textOf } from "../../model/json";
 import { HEIGHT } from "../../model/layout";
 import { outcomesOf } from "../../model/outcomes";
 import type { Item, Page } from "../../model/view";
+import { w } from "./words";
 
 export interface Chip {
   label: string;
@@ -32,6 +34,9 @@ export interface CardView {
 }
 
 const ROW = 18;
+
+/** A place of an activity in words. */
+export const slotWord = ({ label, part }: Slot): string => (part ? `${label}: ${w[part]}` : label);
 
 export const cardHeight = (outcomes: number): number => Math.max(HEIGHT, outcomes * ROW + 4);
 
@@ -55,7 +60,7 @@ function chipsOf(entry: Entry, type: ActivityType | undefined): Chip[] {
   if (isMachine(activity))
     return [{ label: "", page: { owner: key, slot: "" }, count: listOf(activity.states).length }];
   return slotsOf(activity, type).map((slot) => ({
-    label: slot.label,
+    label: slotWord(slot),
     page: { owner: key, slot: slot.slot },
     count: countIn(slot.activity),
   }));

@@ -7,14 +7,15 @@ import type { Members } from "../../model/json";
 import { arrange, HEIGHT, placeFor } from "../../model/layout";
 import { freeName, newActivity, newId } from "../../model/make";
 import { Steps } from "../../model/steps";
-import { crumbsOf, type Point } from "../../model/view";
+import { crumbsOf, type Page, type Point, pageOf } from "../../model/view";
 import { cardOf, heightOf, portsOf } from "./cards";
 import type { Studio } from "./store";
 import { w } from "./words";
 
 /** The first outcome of an activity from which no line starts yet. */
 function freeOutcome(studio: Studio, key: string): string | undefined {
-  const { index, view } = studio.get();
+  const { index } = studio.get();
+  const { view } = studio.here(pageOf(studio.get().index, key));
   const entry = index.get(key);
   if (!entry) return undefined;
   const used = new Set(view.lines.filter((line) => line.from === key).map((line) => line.port));
@@ -48,12 +49,14 @@ export function addState(studio: Studio, entry: Members | undefined, at: Point |
 }
 
 /** Adds an activity of a type: where it was dropped, or after the one that is selected. */
-export function addType(studio: Studio, type: ActivityType, how: Joined = {}): void {
-  const { index, view, places, selected } = studio.get();
+export function addType(studio: Studio, type: ActivityType, how: Joined = {}, page?: Page): void {
+  const { index, selected } = studio.get();
+  const { view, places } = studio.here(page);
   const isRoot = view.path.join("/") === "root";
   const isFirst =
     isRoot && ![...index.entries.values()].some((entry) => cardOf(entry, index.type(entry)).isStart);
-  const only = selected.length === 1 ? selected[0] : undefined;
+  const chosen = selected.length === 1 ? selected[0] : undefined;
+  const only = view.items.some((item) => item.key === chosen) ? chosen : undefined;
   const joined: Joined = { ...how };
   if (!how.at && !how.after && !how.line && only !== undefined && view.kind !== "machine") {
     const port = view.kind === "list" ? "Done" : freeOutcome(studio, only);
@@ -72,12 +75,14 @@ export function addType(studio: Studio, type: ActivityType, how: Joined = {}): v
 }
 
 export function removeSelected(studio: Studio, label = w.did.remove): void {
-  const { index, view, selected, lines } = studio.get();
+  const { index, selected, lines } = studio.get();
+  const { view } = studio.here();
   if (selected.length > 0 || lines.length > 0) studio.do(remove(index, view, selected, lines, label));
 }
 
 export function copySelected(studio: Studio): string | undefined {
-  const { view, selected } = studio.get();
+  const { selected } = studio.get();
+  const { view } = studio.here();
   const clip = clipOf(view, selected);
   return clip.activities.length > 0 ? clipText(clip) : undefined;
 }
@@ -88,7 +93,8 @@ let pastes = 0;
 export function pasteText(studio: Studio, text: string): boolean {
   const clip = readClip(text);
   if (!clip) return false;
-  const { index, view } = studio.get();
+  const { index } = studio.get();
+  const { view } = studio.here();
   const isHere = clip.activities.some((activity) => index.get(idOf(activity)));
   const by = isHere ? 32 * (1 + (pastes++ % 8)) : 0;
   studio.do(paste(index, view, clip, { x: by, y: by }, w.did.paste));
@@ -96,7 +102,8 @@ export function pasteText(studio: Studio, text: string): boolean {
 }
 
 export function duplicateSelected(studio: Studio): void {
-  const { index, view, selected } = studio.get();
+  const { index, selected } = studio.get();
+  const { view } = studio.here();
   const clip = clipOf(view, selected);
   if (clip.activities.length > 0)
     studio.do(paste(index, view, clip, { x: 32, y: HEIGHT + 24 }, w.did.duplicate));
@@ -119,7 +126,8 @@ export function moveTo(
   label = w.did.move,
   merge?: string,
 ): void {
-  const { index, view, places } = studio.get();
+  const { index } = studio.get();
+  const { view, places } = studio.here();
   const all = new Map(points);
   for (const item of view.items) {
     const shown = places.get(item.key);
@@ -130,7 +138,8 @@ export function moveTo(
 }
 
 export function alignSelected(studio: Studio, how: Alignment): void {
-  const { index, places, selected } = studio.get();
+  const { index, selected } = studio.get();
+  const { places } = studio.here();
   const points = aligned(places, selected, how, (key) => {
     const entry = index.get(key);
     return entry ? cardOf(entry, index.type(entry)).height : HEIGHT;
@@ -139,7 +148,8 @@ export function alignSelected(studio: Studio, how: Alignment): void {
 }
 
 export function wrapSelected(studio: Studio, typeName: string): void {
-  const { index, view, selected } = studio.get();
+  const { index, selected } = studio.get();
+  const { view } = studio.here();
   const type = studio.types.get(typeName);
   if (!type || selected.length === 0) return;
   const container = newActivity(type, freeName(index, typeName), undefined, false, newId());
@@ -147,7 +157,8 @@ export function wrapSelected(studio: Studio, typeName: string): void {
 }
 
 export function nudge(studio: Studio, x: number, y: number): void {
-  const { view, places, selected, index } = studio.get();
+  const { selected, index } = studio.get();
+  const { view, places } = studio.here();
   if (view.kind === "list") {
     const key = selected[0];
     if (key !== undefined && y !== 0) studio.do(reorder(index, view, key, Math.sign(y), w.did.reorder));
@@ -162,7 +173,8 @@ export function nudge(studio: Studio, x: number, y: number): void {
 
 /** Selects what a line leads to or comes from, or what is above or below. */
 export function selectAlong(studio: Studio, key: "ArrowRight" | "ArrowLeft" | "ArrowUp" | "ArrowDown"): void {
-  const { view, places, selected } = studio.get();
+  const { selected } = studio.get();
+  const { view, places } = studio.here();
   const from = selected[0] ?? view.items[0]?.key;
   if (from === undefined) return;
   if (selected.length === 0) {

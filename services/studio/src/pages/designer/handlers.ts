@@ -9,24 +9,42 @@ import type {
 } from "@xyflow/react";
 import type { DragEvent, MouseEvent as ReactMouseEvent } from "react";
 import { insertInto, reconnect } from "../../model/commands";
+import { boxOf, type Guide, guided } from "../../model/guides";
 import { HEIGHT, WIDTH } from "../../model/layout";
 import type { Point } from "../../model/view";
-import { portsOf } from "./cards";
+import { heightOf, portsOf } from "./cards";
 import { addType, connectTo, moveTo } from "./deeds";
 import type { CardNode, WireEdge } from "./nodes";
 import type { Studio } from "./store";
 import { w } from "./words";
 
+export const NO_GUIDES: readonly Guide[] = [];
 export const DRAGGED = "application/x-staunch-activity";
 
 /** The places of the activities that are being dragged; the definition changes when they are let go. */
 export type Dragged = ReadonlyMap<string, Point> | undefined;
+
+/** The first of the dragged activities is put in line with those that stay; the others go along. */
+function inLine(studio: Studio, moved: Map<string, Point>): readonly Guide[] {
+  const { index, view, places } = studio.get();
+  const [first] = moved;
+  if (!first || view.kind === "list") return NO_GUIDES;
+  const others = view.items.flatMap(({ key }) => {
+    const at = places.get(key);
+    return at && !moved.has(key) ? [boxOf(at, heightOf(index, key))] : [];
+  });
+  const { by, guides } = guided(boxOf(first[1], heightOf(index, first[0])), others);
+  if (by.x !== 0 || by.y !== 0)
+    for (const [key, at] of moved) moved.set(key, { x: at.x + by.x, y: at.y + by.y });
+  return guides;
+}
 
 interface Hands {
   studio: Studio;
   flow: ReactFlowInstance<CardNode, WireEdge>;
   dragged: { current: Dragged };
   setDragged: (dragged: Dragged) => void;
+  setGuides: (guides: readonly Guide[]) => void;
 }
 
 function lineUnder(event: { clientX: number; clientY: number }): string | undefined {
@@ -41,7 +59,7 @@ const markConnecting = (isOn: boolean) =>
   document.querySelector(".designer .react-flow")?.classList.toggle("is-connecting", isOn);
 
 /** What the canvas does. They are made once: new ones would draw every card again. */
-export function handlersFor({ studio, flow, dragged, setDragged }: Hands) {
+export function handlersFor({ studio, flow, dragged, setDragged, setGuides }: Hands) {
   const centred = (event: { clientX: number; clientY: number }): Point => {
     const place = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY });
     return { x: place.x - WIDTH / 2, y: place.y - HEIGHT / 2 };
@@ -64,7 +82,10 @@ export function handlersFor({ studio, flow, dragged, setDragged }: Hands) {
     const here = new Set(studio.get().view.items.map((item) => item.key));
     const keys = [...chosen].filter((key) => here.has(key));
     if (isSelection) studio.select(keys, keys.length > 0 ? [] : studio.get().lines);
-    if (moved) setDragged(moved);
+    if (moved) {
+      setGuides(inLine(studio, moved));
+      setDragged(moved);
+    }
   };
 
   /** An activity without lines that is let go on a line becomes a part of it. */
@@ -87,7 +108,11 @@ export function handlersFor({ studio, flow, dragged, setDragged }: Hands) {
   const drop = (event: ReactMouseEvent | MouseEvent | TouchEvent) => {
     const places = dragged.current;
     setDragged(undefined);
-    if (places && !("clientX" in event && insertedInto(event, places))) moveTo(studio, places);
+    setGuides(NO_GUIDES);
+    if (places && !("clientX" in event && insertedInto(event, places))) {
+      if (studio.get().selected.every((key) => !places.has(key))) studio.select([...places.keys()]);
+      moveTo(studio, places);
+    }
   };
 
   const onConnectEnd: OnConnectEnd = (event, connection) => {

@@ -20,9 +20,9 @@ function useTypes() {
   });
 }
 
-function Open({ types, opened }: { types: Types; opened: Opened }) {
+function Open({ types, opened, newer }: { types: Types; opened: Opened; newer?: string }) {
   const [studio] = useState(() => {
-    const made = new Studio(opened.doc, types, opened.doc, opened.etag);
+    const made = new Studio(opened.doc, types, opened.doc, opened.etag, newer);
     const { page, selected, drawer } = readAddress(window.location.search);
     made.open(page, selected);
     if (drawer) made.set({ drawer });
@@ -43,7 +43,11 @@ export function DefinitionDesigner({
   const [key] = useState(newId);
   const opened = useQuery({
     queryKey: ["designer", definition, version, key],
-    queryFn: ({ signal }) => openDefinition(definition, version, signal),
+    queryFn: async ({ signal }) => {
+      const one = await openDefinition(definition, version, signal);
+      const latest = version === "Latest" ? one : await openDefinition(definition, "Latest", signal);
+      return { one, newer: latest.etag === one.etag ? undefined : latest.etag };
+    },
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
@@ -51,7 +55,14 @@ export function DefinitionDesigner({
   if (error)
     return <Failed error={error} retry={() => void Promise.all([types.refetch(), opened.refetch()])} />;
   if (!types.data || !opened.data) return <Loading rows={10} />;
-  return <Open key={`${definition} ${version}`} types={types.data} opened={opened.data} />;
+  return (
+    <Open
+      key={`${definition} ${version}`}
+      types={types.data}
+      opened={opened.data.one}
+      newer={opened.data.newer}
+    />
+  );
 }
 
 /** The route of an existing definition; `?version=3` opens that version. */

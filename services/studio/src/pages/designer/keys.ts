@@ -114,6 +114,10 @@ export function pressed(
     c: deeds.connect,
     enter: inspect,
     o: () => openInside(studio),
+    e: () => {
+      const [key] = studio.get().selected;
+      if (key !== undefined) studio.toggleInPlace(key);
+    },
     u: () => openAbove(studio),
     f: () => showAll(studio, flow),
     "1": () => void flow.zoomTo(1, { duration: 200 }),
@@ -124,6 +128,7 @@ export function pressed(
     r: deeds.run,
     "?": deeds.help,
     delete: () => removeSelected(studio),
+    x: () => removeSelected(studio),
     backspace: () => removeSelected(studio),
     escape: () => studio.select([]),
   };

@@ -13,6 +13,8 @@ export interface CardData extends Record<string, unknown> {
   problem: "error" | "warning" | undefined;
   mark: Mark | undefined;
   isRun: boolean;
+  /** Whether its inside is shown below it. */
+  isOpen: boolean;
 }
 
 export type CardNode = Node<CardData, "card">;
@@ -67,6 +69,7 @@ interface Sources {
   selected: readonly string[];
   problems: ReadonlyMap<string, "error" | "warning">;
   marks: ReadonlyMap<string, Mark> | undefined;
+  inPlace: ReadonlySet<string>;
 }
 
 function isSameNode(one: CardNode, other: CardNode): boolean {
@@ -80,6 +83,7 @@ function isSameNode(one: CardNode, other: CardNode): boolean {
     a.problem === b.problem &&
     a.mark === b.mark &&
     a.isRun === b.isRun &&
+    a.isOpen === b.isOpen &&
     a.canConnect === b.canConnect
   );
 }
@@ -103,6 +107,7 @@ export function nodesOf(from: Sources, before: ReadonlyMap<string, CardNode>): C
       height: card.height,
       measured: { width: WIDTH, height: card.height },
       selected: chosen.has(item.key),
+      ...(from.inPlace.has(item.key) ? { zIndex: 1000 } : {}),
       draggable: view.kind !== "list",
       handles: handlesOf(card, isVertical),
       ariaLabel: card.type ? `${card.name}, ${card.type}` : card.name,
@@ -113,6 +118,7 @@ export function nodesOf(from: Sources, before: ReadonlyMap<string, CardNode>): C
         problem,
         mark: marks?.get(item.key),
         isRun: marks !== undefined,
+        isOpen: from.inPlace.has(item.key),
       },
     };
     const was = before.get(item.key);

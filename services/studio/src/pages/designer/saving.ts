@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { STUDIO } from "../../api/base";
 import { asProblem } from "../../api/problem";
+import { place } from "../../app/place";
 import { isMembers, type Json, type Members, membersOf, namesOf, objectOf, textOf } from "../../model/json";
 import { complain, notify } from "../../ui/notices";
 import { foundBy, isConflict, type Opened, openDefinition, type Saved, saveDefinition } from "./api";
@@ -35,8 +36,9 @@ function withServer(doc: Json, saved: Json): Json {
 
 /** A new definition has an address now; the router would open the page anew, and lose what can be undone. */
 function showAddress(definition: string): void {
-  const path = `${STUDIO}/definitions/${encodeURIComponent(definition)}/edit`;
-  History.prototype.replaceState.call(window.history, window.history.state, "", path);
+  const path = `/definitions/${encodeURIComponent(definition)}/edit`;
+  History.prototype.replaceState.call(window.history, window.history.state, "", STUDIO + path);
+  place.move(path);
 }
 
 export type Busy = "save" | "publish" | undefined;
@@ -50,6 +52,7 @@ export function useSaving(studio: Studio) {
   const client = useQueryClient();
   const [busy, setBusy] = useState<Busy>();
   const [conflict, setConflict] = useState<Opened>();
+  const [older, setOlder] = useState<{ latest: Opened; publish: boolean }>();
   const [publication, setPublication] = useState<Publication>();
 
   const send = async (publish: boolean, over?: string): Promise<Saved | undefined> => {
@@ -68,7 +71,9 @@ export function useSaving(studio: Studio) {
       return saved;
     } catch (error) {
       if (!isConflict(error)) throw error;
-      setConflict(await openDefinition(textOf(doc.definitionId), "Latest"));
+      const latest = await openDefinition(textOf(doc.definitionId), "Latest");
+      if (studio.get().newer === latest.etag) setOlder({ latest, publish });
+      else setConflict(latest);
       return undefined;
     }
   };
@@ -88,12 +93,12 @@ export function useSaving(studio: Studio) {
     }
   };
 
-  const publish = async (): Promise<void> => {
+  const publish = async (over?: string): Promise<void> => {
     if (busy) return;
     setBusy("publish");
     setPublication({});
     try {
-      const saved = await send(true);
+      const saved = await send(true, over);
       setPublication(saved ? { saved } : undefined);
       if (saved) studio.set({ found: saved.warnings });
     } catch (error) {
@@ -105,7 +110,13 @@ export function useSaving(studio: Studio) {
     }
   };
 
-  return { busy, save, publish, conflict, setConflict, publication, setPublication };
+  /** Does what was asked for, now that one knows of the newer version. */
+  const again = async (over: string | undefined): Promise<void> => {
+    if (older?.publish) await publish(over);
+    else await save(over);
+  };
+
+  return { busy, save, publish, again, conflict, setConflict, older, setOlder, publication, setPublication };
 }
 
 export type Saving = ReturnType<typeof useSaving>;

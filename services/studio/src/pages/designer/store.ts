@@ -30,6 +30,8 @@ export interface State {
   view: PageView;
   places: ReadonlyMap<string, Point>;
   selected: readonly string[];
+  /** The containers whose inside is shown below their cards. */
+  inPlace: ReadonlySet<string>;
   lines: readonly string[];
   problems: readonly Problem[];
   /** What the server found in the text as it was saved last. */
@@ -38,6 +40,8 @@ export interface State {
   /** The same version as the server wrote it. */
   server: Json | undefined;
   etag: string | undefined;
+  /** The tag of the latest version, if an older one was opened. */
+  newer: string | undefined;
   drawer: DrawerTab | undefined;
   left: "palette" | "tree";
   adding: Adding | undefined;
@@ -56,6 +60,7 @@ export class Studio {
     readonly types: Types,
     saved: Json | undefined,
     etag: string | undefined,
+    newer?: string,
   ) {
     const index = new Index(doc, types);
     const view = viewOf(index, ROOT);
@@ -64,14 +69,16 @@ export class Studio {
       index,
       page: ROOT,
       view,
-      places: this.placed(index, view),
+      places: this.placesIn(index, view),
       selected: [],
+      inPlace: new Set(),
       lines: [],
       problems: [],
       found: [],
       saved,
       server: saved,
       etag,
+      newer,
       drawer: undefined,
       left: "palette",
       adding: undefined,
@@ -93,7 +100,7 @@ export class Studio {
     for (const listener of this.listeners) listener();
   }
 
-  private placed(index: Index, view: PageView): ReadonlyMap<string, Point> {
+  placesIn(index: Index, view: PageView): ReadonlyMap<string, Point> {
     return placesOf(
       view,
       (key) => heightOf(index, key),
@@ -117,8 +124,8 @@ export class Studio {
       index,
       view,
       page: view.page,
-      places: this.placed(index, view),
-      selected: selected.filter((key) => keys.has(key)),
+      places: this.placesIn(index, view),
+      selected: selected.filter((key) => keys.has(key) || this.isInPlace(index, key)),
       lines: this.state.lines.filter((id) => view.lines.some((line) => line.id === id)),
       found: history.doc === this.state.history.doc ? this.state.found : [],
     });
@@ -150,6 +157,29 @@ export class Studio {
     this.show(this.state.history, page, selected);
   }
 
+  private isInPlace(index: Index, key: string): boolean {
+    const owner = index.get(key)?.owner;
+    return owner !== undefined && this.state.inPlace.has(owner);
+  }
+
+  /** Shows what is in a container below its card, or hides it. */
+  toggleInPlace(key: string): void {
+    const inPlace = new Set(this.state.inPlace);
+    if (!inPlace.delete(key)) inPlace.add(key);
+    this.set({ inPlace });
+  }
+
+  /** The page of the selection: the one that is open, or one that is shown in place. */
+  here(page?: Page): { view: PageView; places: ReadonlyMap<string, Point> } {
+    const { index, selected, view, places } = this.state;
+    const [key] = selected;
+    const isOpen = key === undefined || view.items.some((item) => item.key === key);
+    const wanted = page ?? (isOpen || !index.get(key) ? undefined : pageOf(index, key));
+    if (!wanted) return { view, places };
+    const other = viewOf(index, wanted);
+    return { view: other, places: this.placesIn(index, other) };
+  }
+
   /** Shows an activity where it is. */
   reveal(key: string): void {
     if (this.state.index.get(key)) this.open(pageOf(this.state.index, key), [key]);
@@ -168,7 +198,7 @@ export class Studio {
     const history = doc === this.state.history.doc ? this.state.history : { ...this.state.history, doc };
     const index = new Index(history.doc, this.types);
     const view = viewOf(index, this.state.page);
-    this.set({ history: seal(history), index, view, saved, server, etag });
+    this.set({ history: seal(history), index, view, saved, server, etag, newer: undefined });
   }
 
   isDirty(): boolean {

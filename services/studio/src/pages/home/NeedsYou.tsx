@@ -35,7 +35,7 @@ export function NeedsYou({ letters }: { letters: number }) {
           page.items.length === 0 ? (
             <Empty title={t.home.nothingNeeded} />
           ) : (
-            <InstanceTable rows={page.items} isBrief />
+            <InstanceTable rows={page.items} />
           )
         }
       </Shown>

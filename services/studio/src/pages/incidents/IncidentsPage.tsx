@@ -4,21 +4,23 @@ import { useState } from "react";
 import { instanceQuery, instancesQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
-import { useAddress } from "../../app/address";
+import { pageOf, useAddress } from "../../app/address";
 import { fromAddress } from "../../lib/filters";
 import { shortId } from "../../lib/format";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
+import { Pages } from "../../ui/List";
 import { attempt } from "../../ui/notices";
 import { Page } from "../../ui/Page";
-import { Pager } from "../../ui/Pager";
 import { Card } from "../../ui/Panel";
 import { Badge, StateBadge } from "../../ui/State";
 import { Empty, Shown } from "../../ui/States";
+import { Tabs } from "../../ui/Tabs";
 import { Time } from "../../ui/Time";
 import { retry } from "../instance/Incidents";
 import { BulkBar } from "../instances/BulkBar";
 import { PlanPanel } from "../instances/PlanPanel";
+import { Groups } from "./Groups";
 
 const PAGE_SIZE = 25;
 
@@ -82,11 +84,10 @@ function Row({
   );
 }
 
-/** The inbox: instances in which something went wrong, the newest change first. */
-export function IncidentsPage() {
+/** Instance by instance, the newest change first. */
+function Inbox({ onDone }: { onDone: () => void }) {
   const [search, change] = useAddress();
-  const client = useQueryClient();
-  const page = Number(search.page ?? 0) || 0;
+  const page = pageOf(search);
   const filter = { ...fromAddress(search), incidents: true, order: "UpdatedAt" as const, states: [], page };
   const asked = {
     hasIncidents: true,
@@ -99,9 +100,47 @@ export function IncidentsPage() {
   const details = useQueries({
     queries: (query.data?.items ?? []).map((row) => ({ ...instanceQuery(row.id), staleTime: 30_000 })),
   });
+  return (
+    <Shown query={query}>
+      {(list) =>
+        list.totalCount === 0 ? (
+          <Empty title={t.home.nothingNeeded}>{t.incidents.noneHint}</Empty>
+        ) : (
+          <>
+            <BulkBar
+              selected={new Set()}
+              total={list.totalCount}
+              filter={filter}
+              onDone={onDone}
+              onPlan={(plan) => change({ plan })}
+            />
+            <ul>
+              {list.items.map((row, at) => (
+                <Row
+                  key={row.id}
+                  row={row}
+                  incidents={details[at]?.data?.workflowState.incidents}
+                  onDone={onDone}
+                />
+              ))}
+            </ul>
+            <Pages total={list.totalCount} size={PAGE_SIZE} />
+          </>
+        )
+      }
+    </Shown>
+  );
+}
+
+/** What needs a person: by cause, or instance by instance. */
+export function IncidentsPage() {
+  const [search, change] = useAddress();
+  const client = useQueryClient();
   const reload = () => {
-    for (const key of ["instances", "instance", "counts"]) void client.invalidateQueries({ queryKey: [key] });
+    for (const key of ["instances", "instance", "incidents", "counts"])
+      void client.invalidateQueries({ queryKey: [key] });
   };
+  const by = search.by === "instance" ? "instance" : "cause";
   return (
     <Page
       title={t.rail.incidents}
@@ -113,41 +152,19 @@ export function IncidentsPage() {
       }
     >
       <Card>
-        <Shown query={query}>
-          {(list) =>
-            list.totalCount === 0 ? (
-              <Empty title={t.home.nothingNeeded}>{t.incidents.noneHint}</Empty>
-            ) : (
-              <>
-                <BulkBar
-                  selected={new Set()}
-                  total={list.totalCount}
-                  filter={filter}
-                  onDone={reload}
-                  onPlan={(plan) => change({ plan })}
-                />
-                <ul>
-                  {list.items.map((row, at) => (
-                    <Row
-                      key={row.id}
-                      row={row}
-                      incidents={details[at]?.data?.workflowState.incidents}
-                      onDone={reload}
-                    />
-                  ))}
-                </ul>
-                <div className="flex justify-end border-t border-line px-3 py-1">
-                  <Pager
-                    page={page}
-                    pageSize={PAGE_SIZE}
-                    total={list.totalCount}
-                    onPage={(next) => change({ page: String(next) }, true)}
-                  />
-                </div>
-              </>
-            )
+        <Tabs
+          label={t.rail.incidents}
+          tabs={[
+            { key: "cause", word: t.incidents.byCause },
+            { key: "instance", word: t.incidents.byInstance },
+          ]}
+          current={by}
+          onChange={(next) =>
+            change({ by: next === "cause" ? undefined : next, page: undefined, group: undefined })
           }
-        </Shown>
+        >
+          {by === "cause" ? <Groups onDone={reload} /> : <Inbox onDone={reload} />}
+        </Tabs>
       </Card>
       {search.plan && (
         <PlanPanel plan={search.plan} onClose={() => change({ plan: undefined })} onDone={reload} />

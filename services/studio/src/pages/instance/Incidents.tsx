@@ -1,4 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
 import { post } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
@@ -10,6 +11,7 @@ import { Badge } from "../../ui/State";
 import { Empty } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { useActivityNames } from "./names";
+import { Skip } from "./Skip";
 
 export async function retry(instance: string, activityIds?: string[]): Promise<void> {
   const body = { workflowInstanceIds: [instance], activityIds };
@@ -29,6 +31,7 @@ function Incident({
   name: string;
 }) {
   const client = useQueryClient();
+  const [isSkipping, setSkipping] = useState(false);
   return (
     <li className="space-y-2 border-b border-line p-4 text-sm">
       <div className="flex flex-wrap items-center gap-2">
@@ -48,6 +51,15 @@ function Incident({
           >
             {t.deeds.retry}
           </Button>
+        )}
+        {can("run:alterations") && <Button onClick={() => setSkipping(true)}>{t.incidents.skip}</Button>}
+        {isSkipping && (
+          <Skip
+            instance={instance}
+            activity={incident.activityId}
+            name={name}
+            onClose={() => setSkipping(false)}
+          />
         )}
       </div>
       <p className="break-words text-faulted">{incident.message}</p>

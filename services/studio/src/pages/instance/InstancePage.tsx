@@ -7,6 +7,7 @@ import type { Api } from "../../api/types";
 import { useAddress } from "../../app/address";
 import { isOver } from "../../lib/states";
 import { t } from "../../text";
+import { Button } from "../../ui/Button";
 import { CopyButton } from "../../ui/Code";
 import { Badge, StateBadge } from "../../ui/State";
 import { Loading, Shown } from "../../ui/States";
@@ -24,6 +25,9 @@ import { Values } from "./Values";
 import { Waits } from "./Waits";
 import { Why } from "./Why";
 
+const ActivityTree = lazy(() =>
+  import("../../graph/ActivityTree").then((module) => ({ default: module.ActivityTree })),
+);
 const Graph = lazy(() => import("../../graph/Graph").then((module) => ({ default: module.Graph })));
 
 /** The graph comes from the definition, which not everyone may read. */
@@ -88,6 +92,7 @@ function Body({ detail }: { detail: Api["InstanceDetail"] }) {
   const definition = useQuery({ ...versionQuery(detail.definitionVersionId), enabled: mayDraw() });
   const why = useQuery(whyQuery(detail.id));
   const state = detail.workflowState;
+  const hasTree = search.tree === "yes";
   const tabs = [
     { key: "story", word: t.instance.story },
     { key: "values", word: t.instance.values },
@@ -104,17 +109,39 @@ function Body({ detail }: { detail: Api["InstanceDetail"] }) {
         {mayDraw() && (
           <section
             aria-label={t.graph.label}
-            className="min-h-80 min-w-0 flex-1 border-line max-lg:border-b lg:border-r"
+            className="relative flex min-h-80 min-w-0 flex-1 border-line max-lg:border-b lg:border-r"
           >
             <Suspense fallback={<Loading />}>
               <Shown query={definition}>
                 {(full) => (
-                  <Graph
-                    root={full.root}
-                    marks={marks}
-                    selected={search.activity}
-                    onSelect={(activity) => change({ activity })}
-                  />
+                  <>
+                    {hasTree && (
+                      <aside className="flex w-56 shrink-0 flex-col border-r border-line bg-raised">
+                        <ActivityTree
+                          root={full.root}
+                          marks={marks}
+                          selected={search.activity}
+                          onSelect={(activity) => change({ activity })}
+                        />
+                      </aside>
+                    )}
+                    <div className="relative min-w-0 flex-1">
+                      <Graph
+                        key={String(hasTree)}
+                        root={full.root}
+                        marks={marks}
+                        selected={search.activity}
+                        onSelect={(activity) => change({ activity })}
+                      />
+                      <Button
+                        className="!absolute top-2 left-2"
+                        icon="list"
+                        label={hasTree ? t.graph.hideTree : t.graph.showTree}
+                        aria-expanded={hasTree}
+                        onClick={() => change({ tree: hasTree ? undefined : "yes" })}
+                      />
+                    </div>
+                  </>
                 )}
               </Shown>
             </Suspense>

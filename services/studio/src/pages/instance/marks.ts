@@ -4,7 +4,7 @@ import { id, post } from "../../api/client";
 import { statsQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
-import type { Mark } from "../../graph/Graph";
+import type { Mark } from "../../graph/outline";
 
 export type Marks = ReadonlyMap<string, Mark>;
 

@@ -1,9 +1,10 @@
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { comparisonOf, type InstanceFilter, timeOf, valueText } from "../../lib/filters";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Field, Select } from "../../ui/Field";
 import { Icon } from "../../ui/Icon";
+import { SearchField } from "../../ui/List";
 import { useDefinitionNames } from "./names";
 
 type Change = (part: Partial<InstanceFilter>) => void;
@@ -141,25 +142,16 @@ export function Filters({ filter, onChange }: { filter: InstanceFilter; onChange
   const names = [...useDefinitionNames()];
   const shown = chips(filter);
   const known = !filter.definition || names.some(([id]) => id === filter.definition);
-  const search = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const text = String(new FormData(event.currentTarget).get("q") ?? "").trim();
-    onChange({ text: text || undefined });
-  };
   return (
     <div className="space-y-2">
       <div className="flex flex-wrap items-end gap-2">
-        <form onSubmit={search} className="min-w-56 flex-1">
-          <Field
-            key={filter.text ?? ""}
-            label={t.filters.text}
-            hideLabel
-            name="q"
-            type="search"
-            defaultValue={filter.text ?? ""}
-            placeholder={t.filters.textHint}
-          />
-        </form>
+        <SearchField
+          className="min-w-56 flex-1"
+          label={t.filters.text}
+          value={filter.text ?? ""}
+          hint={t.filters.textHint}
+          onSearch={(text) => onChange({ text })}
+        />
         <Select
           className="w-56"
           label={t.filters.definition}

@@ -11,22 +11,12 @@ import { useDefinitionNames } from "./names";
 type Row = Api["InstanceSummary"];
 type Order = InstanceFilter["order"];
 
-interface Props {
-  rows: Row[];
+type Ordered = {
   filter?: InstanceFilter;
   onOrder?: (order: Order) => void;
-  /** Fewer columns, for a narrow place. */
-  isBrief?: boolean;
-  selected?: ReadonlySet<string>;
-  onSelect?: (keys: ReadonlySet<string>) => void;
-}
+};
 
-function Head({
-  word,
-  order,
-  filter,
-  onOrder,
-}: { word: string; order: Order } & Pick<Props, "filter" | "onOrder">) {
+function OrderHead({ word, order, filter, onOrder }: { word: string; order: Order } & Ordered) {
   if (!filter || !onOrder) return word;
   const on = filter.order === order;
   return (
@@ -42,17 +32,22 @@ function Head({
   );
 }
 
-const BRIEF = ["state", "id", "definition", "updated", "incidents"];
-
-export function InstanceTable({ rows, filter, onOrder, isBrief, selected, onSelect }: Props) {
+/** The columns of a list of instances. */
+export function useInstanceColumns({ filter, onOrder }: Ordered): Column<Row>[] {
   const names = useDefinitionNames();
   const head = (word: string, order: Order) => (
-    <Head word={word} order={order} filter={filter} onOrder={onOrder} />
+    <OrderHead word={word} order={order} filter={filter} onOrder={onOrder} />
   );
-  const columns: Column<Row>[] = [
-    { key: "state", head: t.filters.state, cell: (row) => <StateBadge status={row.subStatus} /> },
+  return [
+    {
+      key: "state",
+      width: "w-36",
+      head: t.filters.state,
+      cell: (row) => <StateBadge status={row.subStatus} />,
+    },
     {
       key: "id",
+      width: "w-32",
       head: t.columns.instance,
       cell: (row) => (
         <Link to="/instances/$id" params={{ id: row.id }} className="link font-mono text-xs" title={row.id}>
@@ -62,6 +57,7 @@ export function InstanceTable({ rows, filter, onOrder, isBrief, selected, onSele
     },
     {
       key: "definition",
+      width: "w-52",
       head: t.columns.definition,
       cell: (row) => (
         <span className="inline-flex max-w-72 items-center gap-2">
@@ -87,33 +83,46 @@ export function InstanceTable({ rows, filter, onOrder, isBrief, selected, onSele
       head: t.columns.correlation,
       cell: (row) => row.correlationId ?? <span className="text-soft">–</span>,
     },
-    { key: "created", head: head(t.columns.started, "Created"), cell: (row) => <Time at={row.createdAt} /> },
+    {
+      key: "created",
+      width: "w-40",
+      head: head(t.columns.started, "Created"),
+      cell: (row) => <Time at={row.createdAt} />,
+    },
     {
       key: "updated",
+      width: "w-40",
       head: head(t.columns.updated, "UpdatedAt"),
       cell: (row) => <Time at={row.updatedAt} />,
     },
     {
       key: "took",
+      width: "w-24",
       head: t.columns.took,
       end: true,
       cell: (row) => <Duration from={row.createdAt} to={row.finishedAt} />,
     },
     {
       key: "incidents",
+      width: "w-22",
       head: t.columns.incidents,
       end: true,
       cell: (row) => (row.incidentCount > 0 ? <Badge tone="bad">{row.incidentCount}</Badge> : ""),
     },
   ];
+}
+
+const BRIEF = ["state", "id", "definition", "updated", "incidents"];
+
+/** A few instances with fewer columns, for a narrow place. */
+export function InstanceTable({ rows }: { rows: readonly Row[] }) {
+  const columns = useInstanceColumns({});
   return (
     <Table
       label={t.rail.instances}
-      columns={isBrief ? columns.filter(({ key }) => BRIEF.includes(key)) : columns}
+      columns={columns.filter(({ key }) => BRIEF.includes(key))}
       rows={rows}
       rowKey={(row) => row.id}
-      selected={selected}
-      onSelect={onSelect}
     />
   );
 }

@@ -1,22 +1,21 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useMemo, useState } from "react";
-import { instancesQuery } from "../../api/queries";
+import { useQueryClient } from "@tanstack/react-query";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import { useAddress } from "../../app/address";
 import { onHappening } from "../../app/live";
-import { fromAddress, type InstanceFilter, toAddress, toRequest } from "../../lib/filters";
+import { fromAddress, type InstanceFilter, toAddress } from "../../lib/filters";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
+import { LongTable } from "../../ui/LongTable";
 import { Page } from "../../ui/Page";
-import { Pager } from "../../ui/Pager";
 import { Card } from "../../ui/Panel";
-import { Empty, Shown } from "../../ui/States";
+import { Empty, Failed, Loading } from "../../ui/States";
 import { BulkBar } from "./BulkBar";
 import { Filters } from "./Filters";
-import { InstanceTable } from "./InstanceTable";
+import { useInstanceColumns } from "./InstanceTable";
 import { PlanPanel } from "./PlanPanel";
+import { PART, useInstanceRows } from "./rows";
 import { StateCounts } from "./StateCounts";
-
-const PAGE_SIZE = 50;
+import { Views } from "./Views";
 
 /** Counts instances that began since the list was read: they wait until one asks for them. */
 function useNews(readAt: number, definition?: string) {
@@ -33,23 +32,64 @@ function useNews(readAt: number, definition?: string) {
   return news.readAt === readAt ? news.count : 0;
 }
 
+type Rows = ReturnType<typeof useInstanceRows>;
+
+function LongList({
+  filter,
+  rows,
+  total,
+  selected,
+  onSelect,
+  onOrder,
+  onRest,
+}: {
+  filter: InstanceFilter;
+  rows: Rows;
+  total: number;
+  selected: ReadonlySet<string>;
+  onSelect: (keys: ReadonlySet<string>) => void;
+  onOrder: (order: InstanceFilter["order"]) => void;
+  onRest: (first: number) => void;
+}) {
+  const columns = useInstanceColumns({ filter, onOrder });
+  return (
+    <LongTable
+      label={t.rail.instances}
+      columns={columns}
+      rowKey={(row) => row.id}
+      count={total}
+      rowAt={rows.rowAt}
+      loaded={rows.loaded}
+      first={filter.page * PART}
+      onRange={rows.onRange}
+      onRest={onRest}
+      selected={selected}
+      onSelect={onSelect}
+    />
+  );
+}
+
 export function InstancesPage() {
   const [search, change] = useAddress();
   const client = useQueryClient();
   const filter = useMemo(() => fromAddress(search), [search]);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const key = useMemo(() => toAddress(filter), [filter]);
-  const query = useQuery(instancesQuery(toRequest(filter, Date.now(), PAGE_SIZE), key));
-  const news = useNews(query.dataUpdatedAt, filter.definition);
+  const rows = useInstanceRows(filter);
+  const news = useNews(rows.head?.dataUpdatedAt ?? 0, filter.definition);
+  const key = JSON.stringify(toAddress({ ...filter, page: 0 }));
 
   const set = (part: Partial<InstanceFilter>) => {
     setSelected(new Set());
-    change(toAddress({ ...filter, page: 0, ...part }), part.page !== undefined);
+    change(toAddress({ ...filter, page: 0, ...part }));
   };
   const reload = () => {
     void client.invalidateQueries({ queryKey: ["instances"] });
     void client.invalidateQueries({ queryKey: ["counts"] });
   };
+  const rest = useCallback(
+    (first: number) => change({ page: first >= PART ? String(Math.floor(first / PART)) : undefined }),
+    [change],
+  );
 
   return (
     <Page
@@ -61,6 +101,7 @@ export function InstancesPage() {
               {t.instances.news(news)}
             </Button>
           )}
+          <Views />
           <Button icon="refresh" onClick={reload}>
             {t.refresh}
           </Button>
@@ -70,41 +111,35 @@ export function InstancesPage() {
       <StateCounts filter={filter} onChange={(states) => set({ states })} />
       <Filters filter={filter} onChange={set} />
       <Card>
-        <Shown query={query} rows={12}>
-          {(page) =>
-            page.totalCount === 0 ? (
-              <Empty title={t.instances.nothing}>{t.instances.nothingHint}</Empty>
-            ) : (
-              <>
-                <BulkBar
-                  selected={selected}
-                  total={page.totalCount}
-                  filter={filter}
-                  onDone={() => {
-                    setSelected(new Set());
-                    reload();
-                  }}
-                  onPlan={(plan) => change({ plan })}
-                />
-                <InstanceTable
-                  rows={page.items}
-                  filter={filter}
-                  onOrder={(order) => set({ order, ascending: filter.order === order && !filter.ascending })}
-                  selected={selected}
-                  onSelect={setSelected}
-                />
-                <div className="flex justify-end border-t border-line px-3 py-1">
-                  <Pager
-                    page={filter.page}
-                    pageSize={PAGE_SIZE}
-                    total={page.totalCount}
-                    onPage={(next) => set({ page: next })}
-                  />
-                </div>
-              </>
-            )
-          }
-        </Shown>
+        {rows.failed && <Failed error={rows.failed.error} retry={() => void rows.failed?.refetch()} />}
+        {rows.head?.isPending && <Loading rows={12} />}
+        {rows.head?.data?.totalCount === 0 && (
+          <Empty title={t.instances.nothing}>{t.instances.nothingHint}</Empty>
+        )}
+        {rows.head?.data && rows.head.data.totalCount > 0 && (
+          <>
+            <BulkBar
+              selected={selected}
+              total={rows.head.data.totalCount}
+              filter={filter}
+              onDone={() => {
+                setSelected(new Set());
+                reload();
+              }}
+              onPlan={(plan) => change({ plan })}
+            />
+            <LongList
+              key={key}
+              filter={filter}
+              rows={rows}
+              total={rows.head.data.totalCount}
+              selected={selected}
+              onSelect={setSelected}
+              onOrder={(order) => set({ order, ascending: filter.order === order && !filter.ascending })}
+              onRest={rest}
+            />
+          </>
+        )}
       </Card>
       {search.plan && (
         <PlanPanel plan={search.plan} onClose={() => change({ plan: undefined })} onDone={reload} />

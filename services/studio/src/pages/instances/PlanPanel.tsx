@@ -69,7 +69,10 @@ export function PlanPanel({
             <Facts
               facts={[
                 [t.plan.change, seen.plan.alterations.map((one) => one.type).join(", ")],
-                [t.filters.state, <Badge key="state">{seen.plan.status}</Badge>],
+                [
+                  t.filters.state,
+                  <Badge key="state">{t.server[seen.plan.status] ?? seen.plan.status}</Badge>,
+                ],
                 [t.columns.started, <Time key="at" at={seen.plan.createdAt} />],
               ]}
             />
@@ -85,7 +88,9 @@ export function PlanPanel({
                     >
                       {shortId(job.workflowInstanceId)}
                     </Link>
-                    <Badge tone={job.status === "Failed" ? "bad" : "plain"}>{job.status}</Badge>
+                    <Badge tone={job.status === "Failed" ? "bad" : "plain"}>
+                      {t.server[job.status] ?? job.status}
+                    </Badge>
                   </div>
                   {job.log.map((line) => (
                     <p key={line.message} className="text-xs text-soft">

@@ -1,4 +1,4 @@
-import { useCounts } from "../../api/queries";
+import { COUNTED_MAX, useStateCounts } from "../../api/queries";
 import type { SubStatus } from "../../api/types";
 import { type InstanceFilter, STATES, toAddress, toRequest } from "../../lib/filters";
 import { formatCount } from "../../lib/format";
@@ -16,16 +16,14 @@ export function StateCounts({
 }) {
   const others = { ...filter, states: [], page: 0 };
   const now = Date.now();
-  const counts = useCounts(
-    STATES.map((state) => toRequest({ ...others, states: [state] }, now, 0)),
-    ["states", toAddress(others)],
-  );
+  const counts = useStateCounts(toRequest(others, now, 0), toAddress(others));
   return (
     <fieldset className="grid grid-cols-3 gap-2 lg:grid-cols-6">
       <legend className="sr-only">{t.filters.state}</legend>
-      {STATES.map((state, at) => {
+      {STATES.map((state) => {
         const on = filter.states.includes(state);
-        const count = counts.data?.[at];
+        const count = counts.data?.counts.find((one) => one.subStatus === state)?.count;
+        const isMore = counts.data?.isCutShort && count === COUNTED_MAX;
         return (
           <button
             key={state}
@@ -39,7 +37,7 @@ export function StateCounts({
             <StateIcon state={stateOf(state)} size={16} still />
             <span className="min-w-0 flex-1 truncate text-sm">{stateWord(state)}</span>
             <span className="font-semibold tabular-nums">
-              {count === undefined ? "…" : formatCount(count, language)}
+              {count === undefined ? "…" : `${formatCount(count, language)}${isMore ? "+" : ""}`}
             </span>
           </button>
         );

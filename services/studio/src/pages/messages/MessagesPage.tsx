@@ -5,20 +5,20 @@ import { del, id, post } from "../../api/client";
 import { lettersQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
-import { useAddress } from "../../app/address";
+import { pageOf, useAddress } from "../../app/address";
 import { shortId } from "../../lib/format";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { CopyCommands } from "../../ui/Code";
 import { Confirm } from "../../ui/Dialog";
+import { List } from "../../ui/List";
 import { attempt, notify } from "../../ui/notices";
 import { Page } from "../../ui/Page";
-import { Pager } from "../../ui/Pager";
 import { Card, Facts, SidePanel } from "../../ui/Panel";
 import { Badge } from "../../ui/State";
-import { Empty, Shown } from "../../ui/States";
-import { type Column, Table } from "../../ui/Table";
+import type { Column } from "../../ui/Table";
 import { Time } from "../../ui/Time";
+import { LetterBody } from "./LetterBody";
 
 const PAGE_SIZE = 50;
 type Letter = Api["DeadLetter"];
@@ -32,8 +32,10 @@ function Instance({ of }: { of?: string | null }) {
   );
 }
 
-async function replay(letter: string): Promise<void> {
-  const answer = await post<Api["Replayed"]>(`/bookmark-queue/dead-letters/${id(letter)}/replay`);
+async function replay(letter: string, body?: unknown): Promise<void> {
+  const answer = await post<Api["Replayed"]>(`/bookmark-queue/dead-letters/${id(letter)}/replay`, {
+    body,
+  });
   if (!answer.replayed) throw new Error(answer.reason ?? t.messages.notReplayed);
 }
 
@@ -77,6 +79,19 @@ function Detail({ letter, onClose, onDone }: { letter: Letter; onClose: () => vo
           </Button>
         )}
       </div>
+      {can("replay:bookmark-queue:dead-letters") && (
+        <LetterBody
+          key={letter.id}
+          letter={letter.id}
+          onReplay={
+            letter.canReplay
+              ? async (body) => {
+                  if (await attempt(() => replay(letter.id, body), t.messages.replayed)) onDone();
+                }
+              : undefined
+          }
+        />
+      )}
       <CopyCommands
         commands={{
           staunch: `staunch dead show ${letter.id}`,
@@ -100,12 +115,29 @@ function Detail({ letter, onClose, onDone }: { letter: Letter; onClose: () => vo
   );
 }
 
+/** What can be done with the chosen letters. */
+function Chosen({ count, onAsk }: { count: number; onAsk: (deed: "replay" | "delete") => void }) {
+  return (
+    <div className="flex min-h-10 items-center gap-2 border-b border-line px-3 py-1 text-sm">
+      <span className="text-soft">{t.bulk.chosen(count)}</span>
+      {can("replay:bookmark-queue:dead-letters") && (
+        <Button onClick={() => onAsk("replay")}>{t.messages.replay}</Button>
+      )}
+      {can("delete:bookmark-queue:dead-letters") && (
+        <Button tone="danger" onClick={() => onAsk("delete")}>
+          {t.deeds.delete}
+        </Button>
+      )}
+    </div>
+  );
+}
+
 export function MessagesPage() {
   const [search, change] = useAddress();
   const client = useQueryClient();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [asked, setAsked] = useState<"replay" | "delete">();
-  const page = Number(search.page ?? 0) || 0;
+  const page = pageOf(search);
   const query = useQuery(lettersQuery(page, PAGE_SIZE));
   const reload = () => {
     setSelected(new Set());
@@ -154,46 +186,20 @@ export function MessagesPage() {
   return (
     <Page title={t.rail.messages} note={t.messages.note}>
       <Card title={t.messages.letters}>
-        <Shown query={query}>
-          {(list) =>
-            list.totalCount === 0 ? (
-              <Empty title={t.messages.nothing}>{t.messages.nothingHint}</Empty>
-            ) : (
-              <>
-                {ids.length > 0 && (
-                  <div className="flex min-h-10 items-center gap-2 border-b border-line px-3 py-1 text-sm">
-                    <span className="text-soft">{t.bulk.chosen(ids.length)}</span>
-                    {can("replay:bookmark-queue:dead-letters") && (
-                      <Button onClick={() => setAsked("replay")}>{t.messages.replay}</Button>
-                    )}
-                    {can("delete:bookmark-queue:dead-letters") && (
-                      <Button tone="danger" onClick={() => setAsked("delete")}>
-                        {t.deeds.delete}
-                      </Button>
-                    )}
-                  </div>
-                )}
-                <Table
-                  label={t.messages.letters}
-                  columns={columns}
-                  rows={list.items}
-                  rowKey={(row) => row.id}
-                  selected={selected}
-                  onSelect={setSelected}
-                  current={search.letter}
-                />
-                <div className="flex justify-end border-t border-line px-3 py-1">
-                  <Pager
-                    page={page}
-                    pageSize={PAGE_SIZE}
-                    total={list.totalCount}
-                    onPage={(next) => change({ page: String(next) }, true)}
-                  />
-                </div>
-              </>
-            )
-          }
-        </Shown>
+        <List
+          query={query}
+          rows={({ items }) => items}
+          paged={{ total: ({ totalCount }) => totalCount, size: PAGE_SIZE }}
+          empty={t.messages.nothing}
+          emptyHint={t.messages.nothingHint}
+          bar={ids.length > 0 && <Chosen count={ids.length} onAsk={setAsked} />}
+          label={t.messages.letters}
+          columns={columns}
+          rowKey={(row) => row.id}
+          selected={selected}
+          onSelect={setSelected}
+          current={search.letter}
+        />
       </Card>
       {open && <Detail letter={open} onClose={() => change({ letter: undefined })} onDone={reload} />}
       {asked && (

@@ -3,19 +3,17 @@ import { useState } from "react";
 import { del, get, id, post } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
-import { useAddress } from "../../app/address";
+import { pageOf, useAddress } from "../../app/address";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
-import { Field } from "../../ui/Field";
+import { List, SearchField } from "../../ui/List";
 import { Menu } from "../../ui/Menu";
 import { attempt } from "../../ui/notices";
 import { Page } from "../../ui/Page";
-import { Pager } from "../../ui/Pager";
 import { Card } from "../../ui/Panel";
 import { Badge } from "../../ui/State";
-import { Empty, Shown } from "../../ui/States";
-import { type Column, Table } from "../../ui/Table";
+import type { Column } from "../../ui/Table";
 import { Time } from "../../ui/Time";
 import { NewSecret, RotateSecret } from "./forms";
 
@@ -33,7 +31,7 @@ export function SecretsPage() {
   const [search, change] = useAddress();
   const client = useQueryClient();
   const [asked, setAsked] = useState<Asked>();
-  const page = Number(search.page ?? 0) || 0;
+  const page = pageOf(search);
   const query = useQuery({
     queryKey: ["secrets", search.q, page],
     queryFn: ({ signal }) =>
@@ -54,7 +52,9 @@ export function SecretsPage() {
     {
       key: "state",
       head: t.filters.state,
-      cell: (row) => <Badge tone={row.status === "Active" ? "good" : "warn"}>{row.status}</Badge>,
+      cell: (row) => (
+        <Badge tone={row.status === "Active" ? "good" : "warn"}>{t.server[row.status] ?? row.status}</Badge>
+      ),
     },
     { key: "version", head: t.columns.version, end: true, cell: (row) => row.currentVersion ?? "–" },
     { key: "updated", head: t.columns.updated, cell: (row) => <Time at={row.updatedAt ?? row.createdAt} /> },
@@ -101,48 +101,24 @@ export function SecretsPage() {
         )
       }
     >
-      <form
+      <SearchField
         className="max-w-md"
-        onSubmit={(event) => {
-          event.preventDefault();
-          change({ q: String(new FormData(event.currentTarget).get("q") ?? "").trim(), page: undefined });
-        }}
-      >
-        <Field
-          key={search.q ?? ""}
-          label={t.filters.text}
-          hideLabel
-          name="q"
-          type="search"
-          defaultValue={search.q ?? ""}
-          placeholder={t.secrets.searchHint}
-        />
-      </form>
+        label={t.filters.text}
+        value={search.q ?? ""}
+        hint={t.secrets.searchHint}
+        onSearch={(q) => change({ q, page: undefined })}
+      />
       <Card>
-        <Shown query={query}>
-          {(list) =>
-            list.totalCount === 0 ? (
-              <Empty title={t.secrets.nothing}>{t.secrets.nothingHint}</Empty>
-            ) : (
-              <>
-                <Table
-                  label={t.rail.secrets}
-                  columns={columns}
-                  rows={list.items}
-                  rowKey={(row) => row.name}
-                />
-                <div className="flex justify-end border-t border-line px-3 py-1">
-                  <Pager
-                    page={page}
-                    pageSize={PAGE_SIZE}
-                    total={list.totalCount}
-                    onPage={(next) => change({ page: String(next) }, true)}
-                  />
-                </div>
-              </>
-            )
-          }
-        </Shown>
+        <List
+          query={query}
+          rows={({ items }) => items}
+          paged={{ total: ({ totalCount }) => totalCount, size: PAGE_SIZE }}
+          empty={t.secrets.nothing}
+          emptyHint={t.secrets.nothingHint}
+          label={t.rail.secrets}
+          columns={columns}
+          rowKey={(row) => row.name}
+        />
       </Card>
       {asked?.deed === "new" && <NewSecret onClose={close} />}
       {asked?.deed === "rotate" && <RotateSecret name={asked.secret.name} onClose={close} />}

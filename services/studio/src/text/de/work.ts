@@ -38,6 +38,25 @@ export const work: Pick<Text, keyof typeof words> = {
     exampleStart: "Jetzt ausführen",
     terminalText: "Drei Zeilen im Terminal: ein Ablauf, seine Veröffentlichung, seine erste Instanz.",
   },
+  hour: {
+    title: "Letzte Stunde",
+    starts: "Beginne",
+    started: "Begonnen",
+    completed: "Fertig",
+    faulted: "Gestört",
+    running: "Jetzt",
+    half: "Die Hälfte",
+    most: "95 %",
+    nothing: "In der letzten Stunde lief nichts.",
+    cutShort: (read, all) =>
+      `Gelesen aus den ${read} zuletzt geänderten von ${all} Instanzen: Es kann mehr geben.`,
+  },
+  views: {
+    label: "Ansichten",
+    save: "Diese Filter speichern",
+    hint: "Sie bleibt in diesem Browser. Die Adresse hat dieselben Filter, für andere.",
+    remove: (name) => `${name} entfernen`,
+  },
   filters: {
     state: "Zustand",
     text: "Suche",
@@ -143,6 +162,24 @@ export const work: Pick<Text, keyof typeof words> = {
     linkMade: "Der Link gilt einmal.",
   },
   incidents: {
+    skip: "Überspringen",
+    skipOne: (name) => `${name} überspringen`,
+    skipConsequence:
+      "Die Aktivität endet, als wäre sie fertig geworden, ihre Störung ist behoben, und was danach kommt, läuft. Was sie geliefert hätte, fehlt.",
+    outcomesHint: "Sie entscheiden, wie es weitergeht; mit Kommas trennen.",
+    byCause: "Nach Ursache",
+    byInstance: "Nach Instanz",
+    cause: "Ursache",
+    code: "Code",
+    count: "Störungen",
+    first: "Zuerst",
+    last: "Zuletzt",
+    newest: "Die neueste Meldung",
+    tryOne: "Die neueste wiederholen",
+    retryAll: (count) => (count === 1 ? "1 Instanz wiederholen" : `${count} Instanzen wiederholen`),
+    newestOnly: (shown, all) => `Die neuesten ${shown} von ${all}.`,
+    cutShort: (read, all) =>
+      `Gelesen aus den ${read} zuletzt geänderten von ${all} Instanzen: Es kann mehr geben.`,
     note: "Instanzen, in denen etwas misslang, die jüngste Änderung zuerst",
     none: "Nichts misslang.",
     noneHint:

@@ -15,7 +15,7 @@ export default function TextTab() {
   const change = (next: string) => {
     try {
       const value = readText(next);
-      if (!isMembers(value)) throw new NotJson("a definition is an object", 0, 1, 1);
+      if (!isMembers(value)) throw new NotJson({ is: "jsonObject" }, 0, 1, 1);
       setFault(undefined);
       setBroken(undefined);
       studio.do({ label: w.did.text, patches: [{ do: "set", path: [], value }], merge: "text" });
@@ -23,8 +23,8 @@ export default function TextTab() {
     } catch (error) {
       if (!(error instanceof NotJson)) throw error;
       setBroken(next);
-      const { offset, line, column, message } = error;
-      setFault({ offset, line, column, message });
+      const { offset, line, column, reason } = error;
+      setFault({ offset, line, column, message: w.reason(reason) });
     }
   };
   return (

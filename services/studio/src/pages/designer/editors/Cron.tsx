@@ -26,7 +26,7 @@ export function Cron({
     try {
       return nextTimes(value, 5, Date.now(), zone);
     } catch (error) {
-      if (error instanceof NotCron) return error.message;
+      if (error instanceof NotCron) return w.reason(error.reason);
       throw error;
     }
   }, [value, zone]);

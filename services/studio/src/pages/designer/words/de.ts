@@ -1,49 +1,5 @@
-import type { Fault } from "../../../model/problems";
 import type { en } from "./en";
-
-const KINDS = {
-  number: "keine Zahl",
-  whole: "keine ganze Zahl",
-  boolean: "weder true noch false",
-  span: "keine Zeitspanne wie 00:05:00",
-  time: "kein Zeitpunkt wie 2026-01-31T08:00:00Z",
-  guid: "keine eindeutige Id",
-};
-
-const DECLARED = { variable: "Variablen", input: "Eingaben", output: "Ausgaben" };
-
-function fault(one: Fault): string {
-  switch (one.is) {
-    case "type":
-      return `Dieser Server kennt den Aktivitätstyp ${one.type} nicht. Importieren Sie, was ihn anbietet, oder entfernen Sie die Aktivität.`;
-    case "double":
-      return `Eine andere Aktivität hat die Id ${one.id}. Jede braucht eine eigene.`;
-    case "line":
-      return `Eine Linie von ${one.from || "nirgends"} nach ${one.to || "nirgends"} endet außerhalb dieses Flussdiagramms.`;
-    case "outcome":
-      return `Eine Linie beginnt am Ergebnis ${one.outcome}, das diese Aktivität nicht hat. Sie hat: ${one.outcomes.join(", ") || "keines"}.`;
-    case "unreached":
-      return "Diese Aktivität läuft nie: Keine Linie führt vom Anfang zu ihr.";
-    case "literal":
-      return `${one.input}: „${one.value}“ ist ${KINDS[one.fault]}.`;
-    case "json":
-      return `${one.input}: Das ist kein JSON. ${one.message}`;
-    case "cron":
-      return `Cron-Ausdruck: ${one.message}.`;
-    case "syntax":
-      return `${one.input}: ${one.message}.`;
-    case "variable":
-      return `${one.input}: Hier gibt es keine Variable ${one.name}.`;
-    case "input":
-      return `${one.input}: Der Workflow hat keine Eingabe ${one.name}.`;
-    case "name":
-      return `Zwei ${DECLARED[one.kind]} heißen ${one.name}.`;
-    case "empty":
-      return "Der Workflow hat noch keine Aktivitäten.";
-    case "server":
-      return one.message;
-  }
-}
+import { fault, reason } from "./faults.de";
 
 export const de: typeof en = {
   designer: "Designer",
@@ -87,6 +43,8 @@ export const de: typeof en = {
   emptyText: "Ziehen Sie eine Aktivität aus der Palette, drücken Sie A, oder fügen Sie Kopiertes ein.",
   emptySlot: "Fügen Sie eine Aktivität hinzu: Diese Stelle bekommt ein Flussdiagramm, das sie enthält.",
   open: "Öffnen",
+  inPlace: (name: string) => `Hier zeigen, was in ${name} ist`,
+  dropHere: "Leer: Ziehen Sie eine Aktivität hierher.",
   openSlot: (slot, name) => `${slot} von ${name} öffnen`,
   start: "Start",
   outcome: "Ergebnis",
@@ -193,6 +151,8 @@ export const de: typeof en = {
   addCase: "Fall hinzufügen",
   label: "Beschriftung",
   condition: "Bedingung",
+  conditionHint: "Ohne Bedingung entscheidet der Auslöser allein.",
+  noCondition: "Bedingung entfernen",
   statusCode: "Statuscode",
   next: "Nächste",
   zone: "Zeitzone",
@@ -208,12 +168,23 @@ export const de: typeof en = {
   addState: "Zustand hinzufügen",
   initialState: "Hier beginnt der Automat",
   transition: "Übergang",
+  entry: "Eintritt",
+  exit: "Austritt",
   trigger: "Auslöser",
   action: "Aktion",
   conflict: "Jemand anders hat diese Definition gesichert",
   conflictText: (version) =>
     `Version ${version} wurde die neueste, nachdem Sie sie geöffnet haben. Nichts ist verloren: Ihre Änderungen sind noch hier.`,
   conflictBy: (who, at) => `${who} hat sie um ${at} gesichert.`,
+  older: (mine: number, newest: number) => `Version ${mine} ist nicht die neueste, sondern Version ${newest}`,
+  olderNote: "Das ist nicht die neueste Version. Was Sie speichern, wird der neue Entwurf.",
+  olderKeeps: (newest: number) =>
+    `Was Sie speichern, wird ein neuer Entwurf. Version ${newest} bleibt, wie sie ist, und bleibt veröffentlicht, bis Sie den Entwurf veröffentlichen.`,
+  olderDraft: (newest: number) =>
+    `Was Sie speichern, wird der Entwurf. Auch Version ${newest} ist ein Entwurf: Wenn sie nie lief, wird ihr Text ersetzt. Vergleichen Sie vorher, wenn Sie nicht sicher sind.`,
+  saveAsDraft: "Als neuen Entwurf speichern",
+  compareFirst: "Vergleichen",
+  notNow: "Zurück",
   theirs: "Was die anderen geändert haben",
   mine: "Was Sie geändert haben",
   clashes: "Beide geändert, auf verschiedene Weise; Ihres bleibt",
@@ -231,6 +202,7 @@ export const de: typeof en = {
     ["C", "Die gewählte Aktivität mit einer anderen verbinden"],
     ["Enter", "Eigenschaften"],
     ["O", "Inhalt öffnen; U geht nach oben"],
+    ["E", "Das Innere unter der Karte zeigen"],
     ["Leertaste und ziehen", "Fläche bewegen"],
     ["F", "Einpassen; 1 ist 100 %"],
     ["Strg Z, Strg Y", "Rückgängig, wiederholen"],
@@ -240,7 +212,7 @@ export const de: typeof en = {
     ["Strg S", "Sichern"],
     ["Pfeile", "Verschieben; mit Umschalt weiter"],
     ["Alt und Pfeile", "Entlang der Linien wählen"],
-    ["Entf", "Entfernen"],
+    ["Entf, X", "Entfernen"],
     ["L", "Anordnen"],
     ["P, R", "Veröffentlichen, starten"],
   ],
@@ -254,4 +226,5 @@ export const de: typeof en = {
     "Führt nur diese Aktivität aus, im Speicher: Nichts wird gesichert oder gesendet. Vorher sichern.",
   notSent: "Ein echter Lauf hätte gesendet",
   fault,
+  reason,
 };

@@ -1,46 +1,4 @@
-import type { Fault } from "../../../model/problems";
-
-const KINDS = {
-  number: "a number",
-  whole: "a whole number",
-  boolean: "true or false",
-  span: "a time span such as 00:05:00",
-  time: "a time such as 2026-01-31T08:00:00Z",
-  guid: "a unique id",
-};
-
-function fault(one: Fault): string {
-  switch (one.is) {
-    case "type":
-      return `There is no activity type ${one.type} on this server. Import what provides it, or remove the activity.`;
-    case "double":
-      return `Another activity has the id ${one.id}. Each needs its own.`;
-    case "line":
-      return `A line from ${one.from || "nowhere"} to ${one.to || "nowhere"} has an end that is not in this flowchart. Remove it, or add the activity.`;
-    case "outcome":
-      return `A line starts from the outcome ${one.outcome}, which this activity does not have. It has: ${one.outcomes.join(", ") || "none"}.`;
-    case "unreached":
-      return "This activity never runs: no line leads to it from the start.";
-    case "literal":
-      return `${one.input}: "${one.value}" is not ${KINDS[one.fault]}.`;
-    case "json":
-      return `${one.input}: this is not JSON. ${one.message}`;
-    case "cron":
-      return `Cron expression: ${one.message}.`;
-    case "syntax":
-      return `${one.input}: ${one.message}.`;
-    case "variable":
-      return `${one.input}: there is no variable ${one.name} here.`;
-    case "input":
-      return `${one.input}: the workflow has no input ${one.name}.`;
-    case "name":
-      return `Two ${one.kind}s have the name ${one.name}.`;
-    case "empty":
-      return "The workflow has no activities yet.";
-    case "server":
-      return one.message;
-  }
-}
+import { fault, reason } from "./faults.en";
 
 export const en = {
   designer: "Designer",
@@ -84,6 +42,8 @@ export const en = {
   emptyText: "Drag an activity from the palette, press A, or paste what you copied from another workflow.",
   emptySlot: "Add an activity: this place gets a flowchart that holds it.",
   open: "Open",
+  inPlace: (name: string) => `Show what is in ${name} here`,
+  dropHere: "Empty: drop an activity here.",
   openSlot: (slot: string, name: string) => `Open ${slot} of ${name}`,
   start: "Start",
   outcome: "Outcome",
@@ -191,6 +151,8 @@ export const en = {
   addCase: "Add a case",
   label: "Label",
   condition: "Condition",
+  conditionHint: "Without one, the trigger alone decides.",
+  noCondition: "Remove the condition",
   statusCode: "Status code",
   next: "Next",
   zone: "Time zone",
@@ -206,12 +168,23 @@ export const en = {
   addState: "Add a state",
   initialState: "The machine starts here",
   transition: "Transition",
+  entry: "Entry",
+  exit: "Exit",
   trigger: "Trigger",
   action: "Action",
   conflict: "Somebody else has saved this definition",
   conflictText: (version: number) =>
     `Version ${version} became the latest after you opened it. Nothing is lost: your changes are still here.`,
   conflictBy: (who: string, at: string) => `${who} saved it at ${at}.`,
+  older: (mine: number, newest: number) => `Version ${mine} is not the latest: version ${newest} is`,
+  olderNote: "This is not the latest version. What you save becomes the new draft.",
+  olderKeeps: (newest: number) =>
+    `What you save becomes a new draft. Version ${newest} stays as it is, and is published until you publish the draft.`,
+  olderDraft: (newest: number) =>
+    `What you save becomes the draft. Version ${newest} is a draft too: unless it has run, its text is replaced. Compare first if you are not sure.`,
+  saveAsDraft: "Save as the new draft",
+  compareFirst: "Compare",
+  notNow: "Back",
   theirs: "What they changed",
   mine: "What you changed",
   clashes: "Both changed, in different ways; yours is kept",
@@ -229,6 +202,7 @@ export const en = {
     ["C", "Connect the selected activity to another"],
     ["Enter", "Inspect"],
     ["O", "Open the inside; U goes up"],
+    ["E", "Show the inside below the card"],
     ["Space and drag", "Move the canvas"],
     ["F", "Fit; 1 is 100 %"],
     ["Ctrl Z, Ctrl Y", "Undo, redo"],
@@ -238,7 +212,7 @@ export const en = {
     ["Ctrl S", "Save"],
     ["Arrows", "Move; with Shift further"],
     ["Alt and arrows", "Select along the lines"],
-    ["Delete", "Remove"],
+    ["Delete, X", "Remove"],
     ["L", "Arrange"],
     ["P, R", "Publish, run"],
   ] as readonly (readonly [string, string])[],
@@ -251,4 +225,5 @@ export const en = {
   testNote: "Runs this activity alone, in memory: nothing is stored, nothing leaves the server. Save first.",
   notSent: "A real run would have sent",
   fault,
+  reason,
 };

@@ -1,0 +1,90 @@
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { get, id } from "../../api/client";
+import type { ActivityFigures, FiguresOfActivity } from "../../api/shapes";
+import { formatCount, formatDuration } from "../../lib/format";
+import { language, t } from "../../text";
+import { List } from "../../ui/List";
+import { Badge } from "../../ui/State";
+import type { Column } from "../../ui/Table";
+
+const number = (value: number) => formatCount(value, language);
+const duration = (ms: number | null) => (ms === null ? "–" : formatDuration(ms));
+
+/** What the activities of a definition did in the last hour. */
+export const figuresQuery = (definition: string) =>
+  queryOptions({
+    queryKey: ["definition", definition, "figures"],
+    queryFn: ({ signal }) =>
+      get<ActivityFigures>(`/workflow-definitions/${id(definition)}/figures`, undefined, signal),
+    refetchInterval: 30_000,
+  });
+
+/** The starts of an hour, minute by minute. */
+function Spark({ parts }: { parts: readonly number[] }) {
+  const most = Math.max(1, ...parts);
+  const path = parts.map((count, at) => `${at === 0 ? "M" : "L"}${at} ${16 - (count / most) * 15}`).join("");
+  return (
+    <svg
+      aria-hidden="true"
+      viewBox={`0 0 ${Math.max(1, parts.length - 1)} 17`}
+      preserveAspectRatio="none"
+      className="h-4 w-20"
+    >
+      <path d={path} fill="none" stroke="var(--accent)" strokeWidth={1.5} vectorEffect="non-scaling-stroke" />
+    </svg>
+  );
+}
+
+/** Each activity with its figures; a press selects it in the graph. */
+export function LastHour({
+  definition,
+  activity,
+  onActivity,
+}: {
+  definition: string;
+  activity?: string;
+  onActivity: (activity: string) => void;
+}) {
+  const query = useQuery(figuresQuery(definition));
+  const columns: Column<FiguresOfActivity>[] = [
+    {
+      key: "activity",
+      head: t.messages.activity,
+      cell: (row) => (
+        <button type="button" className="link text-accent" onClick={() => onActivity(row.activityId)}>
+          {row.activityId}
+        </button>
+      ),
+    },
+    { key: "spark", head: t.hour.starts, cell: (row) => <Spark parts={row.startedParts} /> },
+    { key: "started", head: t.hour.started, end: true, cell: (row) => number(row.started) },
+    { key: "completed", head: t.hour.completed, end: true, cell: (row) => number(row.completed) },
+    {
+      key: "faulted",
+      head: t.hour.faulted,
+      end: true,
+      cell: (row) => (row.faulted > 0 ? <Badge tone="bad">{number(row.faulted)}</Badge> : "0"),
+    },
+    { key: "running", head: t.hour.running, end: true, cell: (row) => number(row.running) },
+    { key: "p50", head: t.hour.half, end: true, cell: (row) => duration(row.p50Ms) },
+    { key: "p95", head: t.hour.most, end: true, cell: (row) => duration(row.p95Ms) },
+  ];
+  return (
+    <>
+      {query.data?.isCutShort && (
+        <p className="border-b border-line px-4 py-2 text-sm text-waiting">
+          {t.hour.cutShort(number(query.data.instancesRead), number(query.data.instancesChanged))}
+        </p>
+      )}
+      <List
+        query={query}
+        rows={({ items }) => items}
+        empty={t.hour.nothing}
+        label={t.hour.title}
+        columns={columns}
+        rowKey={(row) => row.activityNodeId}
+        current={query.data?.items.find((row) => row.activityId === activity)?.activityNodeId}
+      />
+    </>
+  );
+}

@@ -1,0 +1,120 @@
+import { memo, useMemo } from "react";
+import { nameOf } from "../../model/activities";
+import { HEIGHT, WIDTH } from "../../model/layout";
+import type { Item, PageView, Point } from "../../model/view";
+import { viewOf } from "../../model/view";
+import { type CardView, type Chip, cardOf } from "./cards";
+import { addType } from "./deeds";
+import { Glyph } from "./Glyph";
+import { DRAGGED } from "./handlers";
+import { useStudio, useView } from "./store";
+import { w } from "./words";
+
+/** What is inside is drawn smaller than what is around it. */
+const SCALE = 0.68;
+const EDGE = 12;
+
+const shrunk = (value: number): number => Math.round(value * SCALE);
+
+function Small({ item, at }: { item: Item; at: Point }) {
+  const studio = useStudio();
+  const index = useView((state) => state.index);
+  const isChosen = useView((state) => state.selected.includes(item.key));
+  const { entry } = item;
+  const name = entry ? nameOf(entry.activity, index.type(entry)) : item.key.replace(/^state:/, "");
+  return (
+    <button
+      type="button"
+      aria-pressed={isChosen}
+      title={name}
+      data-inside={item.key}
+      style={{ left: at.x, top: at.y, width: shrunk(WIDTH), height: shrunk(HEIGHT) }}
+      className={`absolute flex items-center gap-1.5 rounded-sm border bg-raised px-2 text-left text-xs ${isChosen ? "border-accent ring-2 ring-accent" : "border-line-strong/60"}`}
+      onClick={() => entry && studio.select([item.key])}
+      onDoubleClick={() => entry && studio.reveal(item.key)}
+    >
+      <span className="text-soft">
+        <Glyph of={entry ? cardOf(entry, index.type(entry)).glyph : "unknown"} size={12} />
+      </span>
+      <span className="min-w-0 flex-1 truncate">{name}</span>
+    </button>
+  );
+}
+
+function lineOf(view: PageView, from: Point, to: Point): string {
+  const [width, height] = [shrunk(WIDTH), shrunk(HEIGHT)];
+  if (view.kind === "list") return `M${from.x + width / 2} ${from.y + height}L${to.x + width / 2} ${to.y}`;
+  const [x, y] = [from.x + width, from.y + height / 2];
+  const half = Math.max(12, Math.abs(to.x - x) / 2);
+  return `M${x} ${y}C${x + half} ${y} ${to.x - half} ${to.y + height / 2} ${to.x} ${to.y + height / 2}`;
+}
+
+function Place({ chip, name }: { chip: Chip; name: string }) {
+  const studio = useStudio();
+  const index = useView((state) => state.index);
+  const { view, places, width, height, path } = useMemo(() => {
+    const inner = viewOf(index, chip.page);
+    const all = [...studio.placesIn(index, inner)];
+    const left = Math.min(...all.map(([, at]) => at.x));
+    const top = Math.min(...all.map(([, at]) => at.y));
+    const small = new Map(
+      all.map(([key, at]) => [key, { x: shrunk(at.x - left) + EDGE, y: shrunk(at.y - top) + EDGE }] as const),
+    );
+    const ends = inner.lines.map((line) => [small.get(line.from), small.get(line.to)] as const);
+    return {
+      view: inner,
+      places: small,
+      width: Math.max(0, ...[...small.values()].map((at) => at.x)) + shrunk(WIDTH) + EDGE,
+      height: Math.max(0, ...[...small.values()].map((at) => at.y)) + shrunk(HEIGHT) + EDGE,
+      path: ends.map(([from, to]) => (from && to ? lineOf(inner, from, to) : "")).join(""),
+    };
+  }, [studio, index, chip.page]);
+  return (
+    <section aria-label={w.openSlot(chip.label || w.inside, name)}>
+      <button
+        type="button"
+        className="px-3 pt-1.5 text-xs text-soft hover:text-ink"
+        onClick={() => studio.open(chip.page)}
+      >
+        {chip.label || w.inside} ↗
+      </button>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping is a short way; the palette adds by keyboard, too */}
+      <div
+        className="relative"
+        style={{ width, height }}
+        onDragOver={(event) => event.preventDefault()}
+        onDrop={(event) => {
+          const type = studio.types.get(event.dataTransfer.getData(DRAGGED));
+          if (!type) return;
+          event.preventDefault();
+          event.stopPropagation();
+          addType(studio, type, {}, chip.page);
+        }}
+      >
+        <svg aria-hidden="true" className="pointer-events-none absolute inset-0 size-full">
+          <path d={path} fill="none" stroke="var(--line-strong)" markerEnd="url(#wire-end)" />
+        </svg>
+        {view.items.map((item) => (
+          <Small key={item.key} item={item} at={places.get(item.key) ?? { x: EDGE, y: EDGE }} />
+        ))}
+        {view.items.length === 0 && <p className="p-3 text-xs text-soft">{w.dropHere}</p>}
+      </div>
+    </section>
+  );
+}
+
+/** What is in a container, below its card: to select, change, add and remove without leaving the page. */
+export const Inside = memo(({ card }: { card: CardView }) => (
+  // biome-ignore lint/a11y/noStaticElementInteractions: presses in it must not select the card around it
+  // biome-ignore lint/a11y/useKeyWithClickEvents: the same; the buttons inside have the keys
+  <div
+    className="inside nodrag nopan absolute top-full left-0 mt-7 w-max cursor-default rounded-md border border-line-strong/60 bg-paper shadow-panel"
+    onClick={(event) => event.stopPropagation()}
+    onDoubleClick={(event) => event.stopPropagation()}
+  >
+    {card.chips.map((chip) => (
+      <Place key={chip.page.slot || chip.page.owner} chip={chip} name={card.name} />
+    ))}
+  </div>
+));
+Inside.displayName = "Inside";

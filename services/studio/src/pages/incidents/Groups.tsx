@@ -1,0 +1,187 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { get, post } from "../../api/client";
+import { can } from "../../api/session";
+import type { IncidentGroup, IncidentGroups } from "../../api/shapes";
+import type { Api } from "../../api/types";
+import { pageOf, useAddress } from "../../app/address";
+import { formatCount, shortId } from "../../lib/format";
+import { language, t } from "../../text";
+import { Button } from "../../ui/Button";
+import { Code } from "../../ui/Code";
+import { Confirm } from "../../ui/Dialog";
+import { List } from "../../ui/List";
+import { attempt, notify } from "../../ui/notices";
+import { Facts, SidePanel } from "../../ui/Panel";
+import { Badge } from "../../ui/State";
+import type { Column } from "../../ui/Table";
+import { Time } from "../../ui/Time";
+import { retry } from "../instance/Incidents";
+import { useDefinitionNames } from "../instances/names";
+
+const PAGE_SIZE = 25;
+const number = (value: number) => formatCount(value, language);
+
+async function retryAll(group: IncidentGroup): Promise<string> {
+  const ids = group.workflowInstanceIds;
+  const answer = await post<Api["AlterationResults"]>("/alterations/workflows/retry", {
+    workflowInstanceIds: ids,
+    activityIds: [group.activityId],
+  });
+  return t.bulk.retried(answer.results.filter((one) => one.isSuccessful).length, ids.length);
+}
+
+function Detail({
+  group,
+  name,
+  onClose,
+  onDone,
+}: {
+  group: IncidentGroup;
+  name: string;
+  onClose: () => void;
+  onDone: () => void;
+}) {
+  const [asked, setAsked] = useState(false);
+  const ids = group.workflowInstanceIds;
+  return (
+    <SidePanel title={`${name} · ${group.activityId}`} onClose={onClose}>
+      <Facts
+        facts={[
+          [
+            t.incidents.code,
+            <Badge key="code" tone="bad">
+              {group.code}
+            </Badge>,
+          ],
+          [t.incidents.count, number(group.count)],
+          [t.rail.instances, number(group.instanceCount)],
+          [t.incidents.first, <Time key="first" at={group.firstAt} />],
+          [t.incidents.last, <Time key="last" at={group.lastAt} />],
+        ]}
+      />
+      <Code text={group.message} label={t.incidents.newest} />
+      {can("run:alterations") && (
+        <div className="flex flex-wrap gap-2">
+          <Button
+            icon="refresh"
+            onClick={async () => {
+              const tried = () => retry(group.newestInstanceId, [group.activityId]);
+              if (await attempt(tried, t.incidents.retried)) onDone();
+            }}
+          >
+            {t.incidents.tryOne}
+          </Button>
+          <Button tone="main" icon="refresh" onClick={() => setAsked(true)}>
+            {t.incidents.retryAll(ids.length)}
+          </Button>
+        </div>
+      )}
+      {group.instanceCount > ids.length && (
+        <p className="text-sm text-soft">{t.incidents.newestOnly(ids.length, group.instanceCount)}</p>
+      )}
+      <ul className="grid grid-cols-2 gap-x-4 text-sm">
+        {ids.map((instance) => (
+          <li key={instance}>
+            <Link
+              to="/instances/$id"
+              params={{ id: instance }}
+              search={{ tab: "incidents", activity: group.activityId }}
+              className="link inline-flex h-6 items-center font-mono text-xs"
+            >
+              {shortId(instance)}
+            </Link>
+          </li>
+        ))}
+      </ul>
+      {asked && (
+        <Confirm
+          title={t.incidents.retryAll(ids.length)}
+          verb={t.incidents.retryAll(ids.length)}
+          count={ids.length}
+          act={async () => {
+            notify(await retryAll(group));
+            onDone();
+          }}
+          onClose={() => setAsked(false)}
+        >
+          <p>{t.bulk.consequences.retry}</p>
+        </Confirm>
+      )}
+    </SidePanel>
+  );
+}
+
+/** What went wrong by its cause: one line for many instances. */
+export function Groups({ onDone }: { onDone: () => void }) {
+  const [search, change] = useAddress();
+  const names = useDefinitionNames();
+  const asked = { definitionId: search.definition, page: pageOf(search), pageSize: PAGE_SIZE };
+  const query = useQuery({
+    queryKey: ["incidents", "groups", asked],
+    queryFn: ({ signal }) => get<IncidentGroups>("/incidents/groups", asked, signal),
+    placeholderData: keepPreviousData,
+    refetchInterval: 15_000,
+  });
+  const nameOf = (group: IncidentGroup) => names.get(group.definitionId) ?? group.definitionId;
+  const columns: Column<IncidentGroup>[] = [
+    {
+      key: "cause",
+      head: t.incidents.cause,
+      className: "!max-w-md",
+      cell: (row) => (
+        <button
+          type="button"
+          className="link max-w-full truncate text-left text-faulted"
+          title={row.message}
+          onClick={() => change({ group: row.id })}
+        >
+          {row.cause}
+        </button>
+      ),
+    },
+    { key: "code", head: t.incidents.code, cell: (row) => <Badge tone="bad">{row.code}</Badge> },
+    {
+      key: "definition",
+      head: t.columns.definition,
+      cell: (row) => (
+        <Link to="/definitions/$id" params={{ id: row.definitionId }} className="link">
+          {nameOf(row)}
+        </Link>
+      ),
+    },
+    { key: "activity", head: t.messages.activity, cell: (row) => row.activityId },
+    { key: "count", head: t.incidents.count, end: true, cell: (row) => number(row.count) },
+    { key: "instances", head: t.rail.instances, end: true, cell: (row) => number(row.instanceCount) },
+    { key: "last", head: t.incidents.last, cell: (row) => <Time at={row.lastAt} /> },
+  ];
+  const open = query.data?.items.find((one) => one.id === search.group);
+  const done = () => {
+    change({ group: undefined });
+    onDone();
+  };
+  return (
+    <>
+      {query.data?.isCutShort && (
+        <p className="border-b border-line px-4 py-2 text-sm text-waiting">
+          {t.incidents.cutShort(number(query.data.instancesRead), number(query.data.instancesWithIncidents))}
+        </p>
+      )}
+      <List
+        query={query}
+        rows={({ items }) => items}
+        paged={{ total: ({ totalCount }) => totalCount, size: PAGE_SIZE }}
+        empty={t.home.nothingNeeded}
+        emptyHint={t.incidents.noneHint}
+        label={t.incidents.byCause}
+        columns={columns}
+        rowKey={(row) => row.id}
+        current={search.group}
+      />
+      {open && (
+        <Detail group={open} name={nameOf(open)} onClose={() => change({ group: undefined })} onDone={done} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,101 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useEffect, useRef } from "react";
+import { useSettings } from "../app/settings";
+import { formatCount } from "../lib/format";
+import { t } from "../text";
+import { Head, Row, type TableProps } from "./Table";
+
+/** What a browser can scroll through is bounded. */
+export const ROWS_MAX = 500_000;
+const ROW = 33;
+const AHEAD = 12;
+
+interface Props<T> extends Omit<TableProps<T>, "rows"> {
+  /** How many rows there are in all. */
+  count: number;
+  /** A row, once it is there. */
+  rowAt: (at: number) => T | undefined;
+  /** The rows that are there. */
+  loaded: readonly T[];
+  /** The row that is at the top when the table opens. */
+  first: number;
+  /** Called with the rows that are seen, and those a little before and after them. */
+  onRange: (first: number, last: number) => void;
+  /** Called when one stops scrolling. */
+  onRest: (first: number) => void;
+}
+
+/** A table of any length: only the rows that are seen are drawn. */
+export function LongTable<T>(props: Props<T>) {
+  const { label, count, rowAt, loaded, first, onRange, onRest, ...table } = props;
+  const { language } = useSettings();
+  const box = useRef<HTMLElement>(null);
+  const rows = Math.min(count, ROWS_MAX);
+  const virtual = useVirtualizer({
+    count: rows,
+    getScrollElement: () => box.current,
+    estimateSize: () => ROW,
+    overscan: AHEAD,
+    initialOffset: first * ROW,
+    useAnimationFrameWithResizeObserver: true,
+  });
+  const items = virtual.getVirtualItems();
+  const from = items[0]?.index ?? 0;
+  const to = items.at(-1)?.index ?? 0;
+  useEffect(() => onRange(from, to), [from, to, onRange]);
+  const top = Math.min(Math.max(0, rows - 1), Math.floor((virtual.scrollOffset ?? 0) / ROW));
+  const isResting = !virtual.isScrolling;
+  useEffect(() => {
+    if (isResting) onRest(top);
+  }, [isResting, top, onRest]);
+  const seen = Math.max(1, Math.floor((virtual.scrollRect?.height ?? 0) / ROW) - 1);
+  const number = (value: number) => formatCount(value, language);
+  const width = table.columns.length + (table.onSelect ? 1 : 0);
+  return (
+    <>
+      <section
+        ref={box}
+        className="relative max-h-[calc(100vh-17rem)] min-h-24 overflow-auto"
+        aria-label={label}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reached by keyboard
+        tabIndex={0}
+      >
+        <table aria-rowcount={count + 1} className="w-full min-w-[68rem] table-fixed border-collapse text-sm">
+          <caption className="sr-only">{label}</caption>
+          <thead className="sticky top-0 z-1 bg-raised">
+            <Head {...table} rows={loaded} />
+          </thead>
+          <tbody>
+            <Space height={items[0]?.start ?? 0} width={width} />
+            {items.map(({ index }) => {
+              const row = rowAt(index);
+              return row ? (
+                <Row key={index} {...table} row={row} aria-rowindex={index + 2} />
+              ) : (
+                <tr key={index} aria-rowindex={index + 2} className="h-8 border-b border-line">
+                  <td colSpan={width} className="px-3 py-1">
+                    <div className="skeleton h-5" />
+                  </td>
+                </tr>
+              );
+            })}
+            <Space height={virtual.getTotalSize() - (items.at(-1)?.end ?? 0)} width={width} />
+          </tbody>
+        </table>
+      </section>
+      <p className="border-t border-line px-3 py-1.5 text-right text-sm text-soft tabular-nums">
+        {t.pageOf(number(Math.min(top + 1, count)), number(Math.min(top + seen, count)), number(count))}
+        {count > rows && ` · ${t.listEnds(number(rows))}`}
+      </p>
+    </>
+  );
+}
+
+/** The place of the rows that are not drawn. */
+function Space({ height, width }: { height: number; width: number }) {
+  return height > 0 ? (
+    <tr style={{ height }}>
+      <td colSpan={width} />
+    </tr>
+  ) : null;
+}
