@@ -16,6 +16,8 @@ const DIGITS: usize = 64;
 /// The name of a payload: `sha256-` and the digest of its bytes, in 64 lowercase hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(with = "String"))]
 pub struct PayloadHash(String);
 
 /// A text is not the name of a payload.

@@ -1,6 +1,7 @@
 //! A database of one node, with a bug.
 
 mod identity;
+mod payloads;
 mod unchanged;
 
 use std::collections::BTreeMap;

@@ -1,0 +1,53 @@
+//! Payloads: no planted bug changes them.
+
+use async_trait::async_trait;
+use model::{InstanceId, PayloadHash, Timestamp};
+use store::{Cleared, Error, Payload, Payloads};
+
+use super::BrokenStore;
+
+#[async_trait]
+impl Payloads for BrokenStore {
+    async fn begin_payload(&self, id: &str, now: Timestamp) -> Result<(), Error> {
+        self.twin.begin_payload(id, now).await
+    }
+
+    async fn write_payload(&self, id: &str, number: u32, bytes: Vec<u8>) -> Result<(), Error> {
+        self.twin.write_payload(id, number, bytes).await
+    }
+
+    async fn complete_payload(
+        &self,
+        id: &str,
+        hash: &PayloadHash,
+        size: u64,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        self.twin.complete_payload(id, hash, size, now).await
+    }
+
+    async fn payload(&self, hash: &PayloadHash) -> Result<Option<Payload>, Error> {
+        self.twin.payload(hash).await
+    }
+
+    async fn payload_part(&self, id: &str, number: u32) -> Result<Option<Vec<u8>>, Error> {
+        self.twin.payload_part(id, number).await
+    }
+
+    async fn payload_users(
+        &self,
+        hash: &PayloadHash,
+        limit: u64,
+    ) -> Result<Vec<InstanceId>, Error> {
+        self.twin.payload_users(hash, limit).await
+    }
+
+    async fn clear_payloads(
+        &self,
+        before: Timestamp,
+        now: Timestamp,
+        limit: u64,
+    ) -> Result<Cleared, Error> {
+        self.twin.clear_payloads(before, now, limit).await
+    }
+}
