@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use engine::{Effect, State};
 use model::{
-    ActivityId, BookmarkId, CommandId, Entry, Incident, Instance, PayloadHash, SearchKey, SubStatus, Timestamp,
-    VersionId, What,
+    ActivityId, BookmarkId, CommandId, Entry, Incident, Instance, PayloadHash, SearchKey,
+    SubStatus, Timestamp, VersionId, What,
 };
 use protocol::{Body, Refusal};
 use store::Expected;

@@ -153,7 +153,7 @@ async fn advance(cx: &Cx, tenure: &mut Tenure, work: &Work) -> Result<Burst, Sto
         let ran = match load(cx, &tenure.id, &mut tenure.known, work).await? {
             Found::Ready(ready) => match run(cx, ready, contents.there()).await {
                 Err(Stop::Bug(bug)) => end_pending::end_pending(cx, tenure, work, bug).await?,
-                Ok(End::Ran(ran)) => ran,
+                Ok(End::Ran(ran)) => *ran,
                 Ok(End::Wants(wanted)) => {
                     contents.fetch(cx, wanted).await?;
                     lock_again(cx, tenure).await?;

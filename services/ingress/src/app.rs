@@ -8,8 +8,8 @@ use chassis::{Health, Life};
 use engine::{Env, Installation};
 use futures::FutureExt as _;
 use model::{CommandId, Timestamp};
-use serde_json::Value;
 use payloads::Payloads;
+use serde_json::Value;
 use store::Audit;
 use tokio::sync::{Mutex, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
@@ -194,7 +194,9 @@ impl App {
                 retries: self.config.retries.clone(),
                 leaves_out_values: self.config.leaves_out_values,
                 ..Installation::default()
-            }), contents: engine::Contents::default() }
+            }),
+            contents: engine::Contents::default(),
+        }
     }
 
     /// Writes an entry of the audit log. If that fails, the change stays.

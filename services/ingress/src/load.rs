@@ -59,8 +59,7 @@ pub(crate) async fn admit<F: Future<Output = Response>>(
         _ => (false, app.config.answer_time_max + MARGIN),
     };
     let share = Arc::new(Share { app: Arc::clone(app), bytes: AtomicUsize::new(0) });
-    let in_hand_max =
-        if streams { app.config.body_bytes_max + STREAM_BYTES } else { usize::MAX };
+    let in_hand_max = if streams { app.config.body_bytes_max + STREAM_BYTES } else { usize::MAX };
     let request = request.map(|body| counted(body, Arc::clone(&share), in_hand_max));
     match tokio::time::timeout(longest, run(request)).await {
         Ok(response) => response,

@@ -7,7 +7,12 @@ use chassis::{Life, Settings};
 use clap::{Args, Parser, Subcommand};
 use store::Store;
 
-use crate::command::{app, apply, archive, bench, config, dead, decode, demo, dev, doctor, events, health, incident, instance, key, lease, log_level, migrate, nats_permissions, payload, provision, retention, role, run, runtime, schedule, secret, server, signing_key, support_bundle, test, top, user, validate, why, worker, workflow};
+use crate::command::{
+    app, apply, archive, bench, config, dead, decode, demo, dev, doctor, events, health, incident,
+    instance, key, lease, log_level, migrate, nats_permissions, payload, provision, retention,
+    role, run, runtime, schedule, secret, server, signing_key, support_bundle, test, top, user,
+    validate, why, worker, workflow,
+};
 use crate::failure::EXIT_CODES;
 use crate::output::Format;
 use crate::{Failure, database, local, say};

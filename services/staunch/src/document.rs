@@ -238,7 +238,9 @@ pub(crate) fn examine(definition: &Definition, library: &Library) -> Examined {
         now: Timestamp::from_millis(0),
         seed: [0; 32],
         command_id: CommandId::new("validate"),
-        installation: Arc::default(), contents: engine::Contents::default() };
+        installation: Arc::default(),
+        contents: engine::Contents::default(),
+    };
     engine().examine(definition, library, &env)
 }
 

@@ -30,7 +30,9 @@ fn warnings(document: Value) -> Vec<String> {
         now: model::Timestamp::from_millis(0),
         seed: [0; 32],
         command_id: "c".into(),
-        installation: std::sync::Arc::default(), contents: engine::Contents::default() };
+        installation: std::sync::Arc::default(),
+        contents: engine::Contents::default(),
+    };
     let Ok(definition) = parsed(document) else { return vec!["it cannot be read".to_owned()] };
     let problems = engine.examine(&definition, &engine::Library::default(), &env).problems;
     problems.iter().filter(|one| !one.is_error()).map(ToString::to_string).collect()

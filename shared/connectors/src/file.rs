@@ -106,9 +106,9 @@ impl Files {
             }
             FileAccess::Save { path, data, payload: None, append } => {
                 blocking(move || {
-                    let bytes = STANDARD
-                        .decode(data)
-                        .map_err(|error| Fault::Refused(format!("the data are not base64: {error}")))?;
+                    let bytes = STANDARD.decode(data).map_err(|error| {
+                        Fault::Refused(format!("the data are not base64: {error}"))
+                    })?;
                     check_size(bytes.len() as u64, limits::FILE_BYTES_MAX as u64)?;
                     written(&folder, &path, &bytes, append, &key)
                 })

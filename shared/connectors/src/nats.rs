@@ -67,11 +67,7 @@ pub fn message_value(message: &Message) -> Result<Value, String> {
 }
 
 impl Nats {
-    pub(crate) fn new(
-        outside: Option<Arc<dyn Outside>>,
-        config: NatsConfig,
-        depot: Depot,
-    ) -> Self {
+    pub(crate) fn new(outside: Option<Arc<dyn Outside>>, config: NatsConfig, depot: Depot) -> Self {
         Self { outside, config, depot }
     }
 

@@ -351,7 +351,9 @@ pub fn env(millis: i64) -> Env {
         installation: Arc::new(Installation {
             base_url: "http://127.0.0.1:5001".to_owned(),
             ..Installation::default()
-        }), contents: crate::Contents::default() }
+        }),
+        contents: crate::Contents::default(),
+    }
 }
 
 /// A definition from a whole document, or from a root activity only.

@@ -30,7 +30,15 @@ pub struct Turn {
 impl Turn {
     /// A turn that changes nothing.
     pub(crate) fn of_nothing(state: State, rest: Rest) -> Self {
-        Self { state, effects: Vec::new(), journal: Vec::new(), rest, steps: 0, bytes: 0, wanted: BTreeSet::new() }
+        Self {
+            state,
+            effects: Vec::new(),
+            journal: Vec::new(),
+            rest,
+            steps: 0,
+            bytes: 0,
+            wanted: BTreeSet::new(),
+        }
     }
 }
 

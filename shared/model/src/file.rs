@@ -136,7 +136,8 @@ mod tests {
         assert_eq!(found, expected);
         let contents = BTreeMap::from([(hash, "aGk=")]);
         let filled = filled(value.clone(), &contents);
-        let full = json!({"fileName": "a", "contentType": "text/plain", "size": 2, "content": "aGk="});
+        let full =
+            json!({"fileName": "a", "contentType": "text/plain", "size": 2, "content": "aGk="});
         assert_eq!(filled["list"][0], full);
         assert_eq!(filled["file"], value["file"]);
         assert_eq!(emptied(filled, &contents), value);

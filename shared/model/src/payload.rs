@@ -22,7 +22,9 @@ pub struct PayloadHash(String);
 
 /// A text is not the name of a payload.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not the name of a payload: it is `sha256-` and 64 hexadecimal digits, in lower case")]
+#[error(
+    "{0:?} is not the name of a payload: it is `sha256-` and 64 hexadecimal digits, in lower case"
+)]
 pub struct InvalidPayloadHash(String);
 
 /// Makes the name of bytes that come in parts.
@@ -123,7 +125,8 @@ mod tests {
         parts.update(b"bc");
         assert_eq!(parts.finish().to_string(), ABC);
         assert_eq!(ABC.parse(), Ok(PayloadHash::of(b"abc")));
-        for wrong in ["", "sha256-", &ABC[..70], &ABC.to_uppercase(), &format!("{ABC}0"), "sha1-aa"] {
+        for wrong in ["", "sha256-", &ABC[..70], &ABC.to_uppercase(), &format!("{ABC}0"), "sha1-aa"]
+        {
             wrong.parse::<PayloadHash>().unwrap_err();
         }
     }

@@ -36,7 +36,9 @@ pub enum Error {
     #[error("it has more than the {0} bytes that a payload may have")]
     TooLarge(u64),
     /// There is none of this name.
-    #[error("there is no payload {0}: it was never kept here, or it was removed because no instance used it")]
+    #[error(
+        "there is no payload {0}: it was never kept here, or it was removed because no instance used it"
+    )]
     Absent(PayloadHash),
     /// What rests is not what was written.
     #[error("the payload {0} is damaged: its bytes are not those of its name")]
@@ -231,7 +233,8 @@ mod tests {
         let (_, payloads) = payloads(limits::PAYLOAD_BYTES_MAX);
         for size in [0, 1, limits::PAYLOAD_CHUNK_BYTES, 3 * limits::PAYLOAD_CHUNK_BYTES + 7] {
             let bytes: Vec<u8> = (0..size).map(|at| (at % 251) as u8).collect();
-            let pieces = bytes.chunks(1_000).map(|piece| Ok::<_, Error>(Bytes::copy_from_slice(piece)));
+            let pieces =
+                bytes.chunks(1_000).map(|piece| Ok::<_, Error>(Bytes::copy_from_slice(piece)));
             let kept = payloads.keep(stream::iter(pieces.collect::<Vec<_>>())).await.unwrap();
             assert_eq!(kept, Kept { hash: PayloadHash::of(&bytes), size: size as u64 });
             assert_eq!(payloads.size(&kept.hash).await.unwrap(), size as u64);

@@ -172,11 +172,7 @@ impl SqlStore {
     }
 }
 
-async fn within(
-    tx: &DatabaseTransaction,
-    text: &str,
-    values: Vec<Value>,
-) -> Result<u64, DbErr> {
+async fn within(tx: &DatabaseTransaction, text: &str, values: Vec<Value>) -> Result<u64, DbErr> {
     let statement = Statement::from_sql_and_values(tx.get_database_backend(), text, values);
     Ok(tx.execute_raw(statement).await?.rows_affected())
 }

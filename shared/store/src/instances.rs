@@ -10,7 +10,8 @@ use model::{
 use protocol::Message;
 
 use crate::{
-    Error, Listed, OutboxRow, Page, PayloadChanges, PendingCommand, StoredBookmark, ValueChanges, ValueFilter,
+    Error, Listed, OutboxRow, Page, PayloadChanges, PendingCommand, StoredBookmark, ValueChanges,
+    ValueFilter,
 };
 
 /// An instance that is accepted and not yet run.

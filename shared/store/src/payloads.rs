@@ -103,11 +103,8 @@ pub trait Payloads: Send + Sync {
     ///
     /// # Errors
     /// See [`Error`].
-    async fn payload_users(
-        &self,
-        hash: &PayloadHash,
-        limit: u64,
-    ) -> Result<Vec<InstanceId>, Error>;
+    async fn payload_users(&self, hash: &PayloadHash, limit: u64)
+    -> Result<Vec<InstanceId>, Error>;
 
     /// Looks at no more than `limit` payloads that were not touched since `before`, the oldest first:
     /// removes those that no instance uses, and those that were never completed; the others count as

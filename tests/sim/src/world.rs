@@ -113,7 +113,13 @@ fn publication(
     };
     let now = cluster.clock.now();
     let command_id = "publish".into();
-    let env = Env { now, seed: [0; 32], command_id, installation: Arc::default(), contents: engine::Contents::default() };
+    let env = Env {
+        now,
+        seed: [0; 32],
+        command_id,
+        installation: Arc::default(),
+        contents: engine::Contents::default(),
+    };
     let found = cluster.engine.triggers(&program, &env).unwrap();
     let mut schedules = found.schedules;
     for schedule in &mut schedules {

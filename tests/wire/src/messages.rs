@@ -145,6 +145,7 @@ fn outcomes() -> Vec<Sample> {
             headers: BTreeMap::from([("Location".to_owned(), "/1".to_owned())]),
             content_type: Some("application/json".to_owned()),
             is_base64: false,
+            payload: None,
             content: json!({"a": 1}),
         }),
         affected: Some(2),

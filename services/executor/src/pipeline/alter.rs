@@ -42,7 +42,9 @@ pub(super) async fn alter(
         now: cx.now(),
         seed: [0; 32],
         command_id: work.id.clone(),
-        installation: Arc::clone(&cx.config.installation), contents: engine::Contents::default() };
+        installation: Arc::clone(&cx.config.installation),
+        contents: engine::Contents::default(),
+    };
     if let Err(problems) = cx.engine.admits(&program, &before.record.state, &alter, &env) {
         *known = Some(before);
         let reasons: Vec<_> = problems.iter().map(ToString::to_string).collect();

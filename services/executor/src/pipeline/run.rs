@@ -19,7 +19,7 @@ use crate::work::{Cause, Work};
 /// The end of a turn.
 pub(crate) enum End {
     /// It is to be committed.
-    Ran(Ran),
+    Ran(Box<Ran>),
     /// It needs the contents of these payloads, and is to be run again with them.
     Wants(BTreeSet<PayloadHash>),
 }
@@ -90,7 +90,8 @@ pub(crate) async fn run(cx: &Cx, ready: Box<Ready>, contents: &Contents) -> Resu
     record.state = state;
     record.unfinished = rest == Rest::OutOfBudget;
     let values = searched.map(|program| program.search_keys(&record.state));
-    Ok(End::Ran(Ran { before, record, effects, journal, values, version, work, has_moved: true, now }))
+    let ran = Ran { before, record, effects, journal, values, version, work, has_moved: true, now };
+    Ok(End::Ran(Box::new(ran)))
 }
 
 /// The input, in which nothing is opened that looks sealed.

@@ -166,7 +166,9 @@ impl World {
             now: self.now(),
             seed: [0; 32],
             command_id: "publish".into(),
-            installation: Arc::default(), contents: engine::Contents::default() };
+            installation: Arc::default(),
+            contents: engine::Contents::default(),
+        };
         let triggers = self.engine.triggers(&program, &env).unwrap().stimuli;
         let (base, schedules) = (Base::Any, Vec::new());
         let publication = Publication { definition, base, triggers, schedules };

@@ -133,7 +133,9 @@ pub(crate) fn unkept(error: payloads::Error, body_max: usize) -> Problem {
             Ok(error) => broken(&error, &FormLimits { payloads: None, memory_max: 0, body_max }),
             Err(cause) => body::unread(&*cause, body_max),
         },
-        payloads::Error::TooLarge(max) => Problem::too_large(usize::try_from(max).unwrap_or(usize::MAX)),
+        payloads::Error::TooLarge(max) => {
+            Problem::too_large(usize::try_from(max).unwrap_or(usize::MAX))
+        }
         error => Problem::not_found(error.to_string()),
     }
 }
@@ -160,7 +162,8 @@ mod tests {
 
     async fn multipart(content_type: &str, bytes: &[u8]) -> Result<Form, Problem> {
         let limits = FormLimits { payloads: None, memory_max: 1_000, body_max: 2_000 };
-        let body = bytes.chunks(7).map(|part| Ok::<_, std::io::Error>(Bytes::copy_from_slice(part)));
+        let body =
+            bytes.chunks(7).map(|part| Ok::<_, std::io::Error>(Bytes::copy_from_slice(part)));
         let body = stream::iter(body.collect::<Vec<_>>());
         super::multipart(content_type, body, &limits).await
     }

@@ -76,8 +76,11 @@ async fn files_of_a_form_are_read_by_scripts_that_name_their_content() {
     };
     let answer = send(&[1024, 2 * MIB, 16]).await.expect(200);
     let base64 = |bytes: usize| bytes.div_ceil(3) * 4;
-    let expected = json!([["1024.bin", 1024, base64(1024)],
-        [format!("{}.bin", 2 * MIB), 2 * MIB, base64(2 * MIB)], ["16.bin", 16, base64(16)]]);
+    let expected = json!([
+        ["1024.bin", 1024, base64(1024)],
+        [format!("{}.bin", 2 * MIB), 2 * MIB, base64(2 * MIB)],
+        ["16.bin", 16, base64(16)]
+    ]);
     assert_eq!(answer, expected);
     // What is too large for a script stays in its payload.
     let hash = PayloadHash::of(text(9 * MIB).as_bytes());

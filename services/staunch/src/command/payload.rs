@@ -71,7 +71,9 @@ pub(crate) async fn run(args: PayloadArgs, format: Format) -> Result<(), Failure
             };
             while let Some(part) = parts.next().await {
                 let part = part.map_err(|error| {
-                    Failure::failed(format!("the payload broke off, its bytes are not whole: {error}"))
+                    Failure::failed(format!(
+                        "the payload broke off, its bytes are not whole: {error}"
+                    ))
                 })?;
                 out.write_all(&part).map_err(|error| broken(target, &error))?;
             }

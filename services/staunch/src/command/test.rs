@@ -166,7 +166,9 @@ fn run_test(
         now: test.given.now,
         seed: [7; 32],
         command_id: CommandId::new("test"),
-        installation: Arc::new(installation), contents: engine::Contents::default() };
+        installation: Arc::new(installation),
+        contents: engine::Contents::default(),
+    };
     let mut player = Player::new(engine(), program, definition, &test.mocks, env);
     let played = player.play(&test.given);
     coverage.add(&player.journal);

@@ -138,7 +138,11 @@ impl Names for Own {
 
 /// Checks URLs as in production, and calls names that resolve to this machine.
 fn calls_by_name(names: Own) -> Http {
-    Http::over(Guard { allow_private: false }, Depot::default(), Resolver(Guard { allow_private: true }, names))
+    Http::over(
+        Guard { allow_private: false },
+        Depot::default(),
+        Resolver(Guard { allow_private: true }, names),
+    )
 }
 
 fn port_of(url: &str) -> &str {
@@ -238,8 +242,10 @@ async fn a_server_that_is_not_there_or_does_not_answer_is_an_answer_too() {
         operation: call(url).into(),
     };
     let config = Config { allow_private_addresses: true, ..Config::default() };
-    let answer =
-        Connectors::new(&config, None, None).perform(&slow, &"slow".into(), None).await.into_input();
+    let answer = Connectors::new(&config, None, None)
+        .perform(&slow, &"slow".into(), None)
+        .await
+        .into_input();
     assert_eq!(answer["error"], "timeout", "{answer:?}");
 }
 

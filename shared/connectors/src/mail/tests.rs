@@ -16,7 +16,7 @@ fn mail() -> Mail {
             file_name: "a.bin".into(),
             content_type: "application/octet-stream".into(),
             payload: None,
-        content: "AAEC/w==".into(),
+            content: "AAEC/w==".into(),
         }],
         ..Mail::default()
     }
@@ -121,7 +121,8 @@ async fn what_cannot_be_sent_is_refused() {
     check(&|mail| mail.subject = "a\r\nBcc: x@y".into(), "line break").await;
     check(&|mail| mail.bcc = vec!["a@b.c".into(); 101], "more than the 100").await;
     check(&|mail| mail.attachments[0].content = "?".into(), "a.bin").await;
-    let end = Smtp::new(MailConfig::default(), Depot::default()).send(&mail(), "k").await.into_input();
+    let end =
+        Smtp::new(MailConfig::default(), Depot::default()).send(&mail(), "k").await.into_input();
     assert!(end["message"].as_str().unwrap().contains("smtp-url"), "{end:?}");
     let end = smtp.send(&mail(), "k").await.into_input();
     assert_eq!(end["error"], "connect", "{end:?}");

@@ -48,8 +48,11 @@ pub(crate) async fn apply(
     tx.run(&sql::INSERT_TOKENS, &all(&winners, |work| &work.tokens)).await?;
     tx.run(&sql::INSERT_USES, &all(&winners, |work| &work.uses)).await?;
     tx.run(&sql::DELETE_USES, &all(&winners, |work| &work.unused)).await?;
-    let touched: BTreeMap<&Cell, &Row> =
-        winners.iter().flat_map(|work| &work.touched).filter_map(|row| Some((row.first()?, row))).collect();
+    let touched: BTreeMap<&Cell, &Row> = winners
+        .iter()
+        .flat_map(|work| &work.touched)
+        .filter_map(|row| Some((row.first()?, row)))
+        .collect();
     tx.run(&sql::TOUCH_PAYLOADS, &touched.into_values().collect::<Vec<_>>()).await?;
     tx.run(&sql::INSERT_OUTBOX, &all(&winners, |work| &work.outbox)).await?;
     tx.run(&sql::DELETE_OUTBOX, &published.iter().collect::<Vec<_>>()).await?;

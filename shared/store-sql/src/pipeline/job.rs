@@ -145,9 +145,8 @@ impl Work {
         work.uses = burst.payloads.used.iter().map(use_of).collect();
         work.unused = burst.payloads.unused.iter().map(use_of).collect();
         let touched = BTreeSet::from_iter(burst.payloads.touched());
-        let touch = |hash: &PayloadHash| {
-            vec![Cell::text(hash.as_str()), Cell::number(now.as_millis())]
-        };
+        let touch =
+            |hash: &PayloadHash| vec![Cell::text(hash.as_str()), Cell::number(now.as_millis())];
         work.touched = touched.into_iter().map(touch).collect();
         Ok(work)
     }
