@@ -35,6 +35,7 @@ mod m0017_secrets;
 mod m0018_searchable_values;
 mod m0019_cluster;
 mod m0020_upkeep;
+mod m0021_listed_bookmarks;
 
 pub use sea_orm_migration::MigratorTrait;
 use sea_orm_migration::sea_orm::DatabaseBackend;
@@ -94,5 +95,6 @@ fn all() -> Vec<(&'static str, &'static [&'static str])> {
         ("m0018_searchable_values", m0018_searchable_values::STATEMENTS),
         ("m0019_cluster", m0019_cluster::STATEMENTS),
         ("m0020_upkeep", m0020_upkeep::STATEMENTS),
+        ("m0021_listed_bookmarks", m0021_listed_bookmarks::STATEMENTS),
     ]
 }

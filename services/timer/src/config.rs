@@ -38,6 +38,9 @@ pub struct Config {
     pub inbox_after: Duration,
     /// Instances that have been executing for longer than this get a command to go on.
     pub unfinished_after: Duration,
+    /// A stream of tasks is looked at for lost ones when it is older than this: longer than executors
+    /// take to make the consumers of a new stream.
+    pub lost_after: Duration,
     /// What is kept, and for how long.
     pub rules: Rules,
     /// The longest wait for work in progress when the service stops.
@@ -62,6 +65,7 @@ impl Default for Config {
             outbox_after: Duration::from_secs(5),
             inbox_after: Duration::from_secs(10),
             unfinished_after: Duration::from_secs(20),
+            lost_after: Duration::from_secs(20),
             rules: Rules::default(),
             drain: Duration::from_secs(5),
         }
