@@ -11,7 +11,7 @@ use connectors::Calls;
 use engine::{Engine, Installation, Secrets};
 use model::Timestamp;
 use store::Store;
-use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore, SemaphorePermit};
+use tokio::sync::{AcquireError, Notify, OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -50,6 +50,8 @@ pub(crate) struct Inner {
     pub(crate) long_turns: Arc<Semaphore>,
     /// The consumers of tasks that are there.
     pub(crate) pools: Pools,
+    /// A burst of this node has committed a wait for messages.
+    pub(crate) waits_for_messages: Notify,
     pub(crate) mailboxes: Mailboxes,
     pub(crate) chains: Chains,
     /// Decides which refused commands are logged.

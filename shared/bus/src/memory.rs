@@ -10,6 +10,7 @@ mod fault;
 mod kv;
 mod log;
 mod outside;
+mod streams;
 mod wire;
 
 use std::collections::BTreeMap;
@@ -107,6 +108,11 @@ impl MemoryBus {
         }
         drop(state);
         self.shared.arrived.notify_waiters();
+    }
+
+    /// Makes a stream for messages of others, in the place of one of its name.
+    pub fn make_stream(&self, name: &str, subject: &str) {
+        self.state().outside.streams.make(name, subject);
     }
 
     /// Lets a key expire now; true when it was there.
