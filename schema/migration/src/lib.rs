@@ -38,6 +38,7 @@ mod m0020_upkeep;
 mod m0021_schedule_pauses;
 mod m0022_incidents;
 mod m0023_payloads;
+mod m0024_listed_bookmarks;
 
 pub use sea_orm_migration::MigratorTrait;
 use sea_orm_migration::sea_orm::DatabaseBackend;
@@ -100,5 +101,6 @@ fn all() -> Vec<(&'static str, &'static [&'static str])> {
         ("m0021_schedule_pauses", m0021_schedule_pauses::STATEMENTS),
         ("m0022_incidents", m0022_incidents::STATEMENTS),
         ("m0023_payloads", m0023_payloads::STATEMENTS),
+        ("m0024_listed_bookmarks", m0024_listed_bookmarks::STATEMENTS),
     ]
 }

@@ -12,7 +12,7 @@ use engine::{Engine, Installation, Secrets};
 use model::Timestamp;
 use payloads::Payloads;
 use store::Store;
-use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore, SemaphorePermit};
+use tokio::sync::{AcquireError, Notify, OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -52,6 +52,8 @@ pub(crate) struct Inner {
     pub(crate) long_turns: Arc<Semaphore>,
     /// The consumers of tasks that are there.
     pub(crate) pools: Pools,
+    /// A burst of this node has committed a wait for messages.
+    pub(crate) waits_for_messages: Notify,
     pub(crate) mailboxes: Mailboxes,
     pub(crate) chains: Chains,
     /// Decides which refused commands are logged.

@@ -10,7 +10,7 @@ use connectors::Calls;
 use engine::Engine;
 use payloads::Payloads;
 use store::Store;
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -82,6 +82,7 @@ impl Executor {
             scripts: Arc::new(Semaphore::new(cores())),
             long_turns: Arc::new(Semaphore::new((cores() / 2).max(1))),
             pools: Pools::new(Arc::clone(&bus)),
+            waits_for_messages: Notify::new(),
             mailboxes: Mailboxes::default(),
             chains: Chains::default(),
             refusals: Sampler::default(),

@@ -6,18 +6,20 @@
 //! time when it was created, and the number of the message; the message is settled once the command is
 //! stored. So a message that comes again, after a crash or to another executor, is the same command.
 
+mod in_order;
+mod take;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
 use std::time::Duration;
 
-use bus::{Error, From, OutsideError, Place, Taken};
-use engine::outside::wildcards;
+use bus::{From, OutsideError, Place};
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use model::{Backoff, CommandId, DefinitionId, MessageSource, Stimulus, Timestamp};
-use protocol::{Body, Command, EventRaised, Message, header, subject};
-use serde_json::json;
-use store::BookmarkFilter;
+use store::Awaited;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio_util::sync::CancellationToken;
 
 use crate::cx::Cx;
@@ -27,10 +29,15 @@ use crate::executor::Executor;
 const TASK: &str = "executor: listen";
 /// The name of the group of all executors.
 const GROUP: &str = "staunch-executor";
-/// How often it looks which sources there are.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Open bookmarks that are looked at.
-const BOOKMARKS_MAX: u64 = 10_000;
+/// How often it looks which sources there are. It looks at once when this node has committed a wait for
+/// messages, or a definition was published: the others take part a little later.
+const LOOK_EVERY: Duration = Duration::from_secs(10);
+/// The pause between two looks.
+const LOOK_GAP: Duration = Duration::from_millis(500);
+/// What one query lists of that for which bookmarks wait.
+const PART: u64 = 1_000;
+/// Sources that are followed; the rest is left out, and said.
+const SOURCES_MAX: usize = 10_000;
 /// Messages of one source that are made commands of at the same time.
 const AT_ONCE: usize = 64;
 const PAUSE_FIRST: Duration = Duration::from_millis(200);
@@ -38,29 +45,25 @@ const PAUSE_LONGEST: Duration = Duration::from_secs(10);
 /// Characters of the hash of a source in the name of its consumer.
 const NAME_CHARS: usize = 32;
 
-/// The end of a message that no command can be made of.
-enum Unsent {
-    /// Its content or its size: another try ends the same.
-    Unfit(String),
-    /// The queue does not take it now.
-    Later(Error),
-}
-
-/// Listens until `stop`, unless the configuration allows no subject. After a panic it listens again.
+/// Listens until `stop`, unless the configuration allows no subject and no bucket. After a panic it listens again.
 pub(crate) async fn listen(executor: &Executor, stop: CancellationToken) {
     let cx = executor.cx();
     tasks::supervised(TASK, stop.clone(), || run(cx, &stop)).await;
 }
 
 async fn run(cx: &Cx, stop: &CancellationToken) {
-    if cx.config.connectors.nats.subjects.is_empty() {
+    let nats = &cx.config.connectors.nats;
+    if nats.subjects.is_empty() && nats.buckets.is_empty() {
         return;
     }
     let mut listeners: BTreeMap<String, CancellationToken> = BTreeMap::new();
     let mut following = FuturesUnordered::new();
     let mut refused = BTreeSet::new();
+    let mut published = cx.catalog.pointers().changed();
     while !stop.is_cancelled() {
-        match beside(&mut following, sources(cx, &mut refused)).await {
+        let wanted = beside(&mut following, sources(cx, &mut refused)).await;
+        let is_read = wanted.is_ok();
+        match wanted {
             Ok(wanted) => {
                 listeners.retain(|hash, listening| {
                     let is_wanted = wanted.contains_key(hash);
@@ -79,11 +82,33 @@ async fn run(cx: &Cx, stop: &CancellationToken) {
             }
             Err(error) => tracing::debug!(%error, "sources of messages cannot be read now"),
         }
-        let pause = stop.run_until_cancelled(tokio::time::sleep(LOOK_EVERY));
+        let pause = async {
+            tokio::time::sleep(LOOK_GAP).await;
+            if is_read {
+                news(cx, &mut published).await;
+            }
+        };
+        let pause = stop.run_until_cancelled(pause);
         beside(&mut following, pause).await;
     }
     // The listeners end with `stop`, once they have settled what they have taken.
     while following.next().await.is_some() {}
+}
+
+/// Waits until there may be another source.
+async fn news(cx: &Cx, published: &mut Receiver<(DefinitionId, bus::Pointer)>) {
+    let changed = async {
+        if let Err(RecvError::Closed) = published.recv().await {
+            std::future::pending::<()>().await;
+        }
+    };
+    tokio::select! {
+        () = tokio::time::sleep(LOOK_EVERY) => {}
+        () = cx.waits_for_messages.notified() => {}
+        () = changed => {}
+    }
+    // One look is enough for all that was published until now.
+    while !matches!(published.try_recv(), Err(TryRecvError::Empty | TryRecvError::Closed)) {}
 }
 
 /// Waits for this while the listeners go on.
@@ -107,18 +132,26 @@ async fn sources(
     refused: &mut BTreeSet<(DefinitionId, String)>,
 ) -> Result<BTreeMap<String, MessageSource>, store::Error> {
     let triggers = cx.store.triggers_named(Stimulus::MESSAGE).await?;
-    let filter =
-        BookmarkFilter { name: Some(Stimulus::MESSAGE.to_owned()), ..BookmarkFilter::default() };
-    let bookmarks = cx.store.find(&filter, BOOKMARKS_MAX).await?;
+    let mut awaited: Vec<Awaited> = Vec::new();
+    while awaited.len() < SOURCES_MAX {
+        let part = cx.store.awaited(Stimulus::MESSAGE, awaited.last(), PART).await?;
+        if part.is_empty() {
+            break;
+        }
+        awaited.extend(part);
+    }
     let triggers =
         triggers.into_iter().map(|found| (found.definition_id, found.hash, found.payload));
-    let bookmarks = bookmarks
-        .into_iter()
-        .map(|found| (found.definition_id, found.bookmark.hash, found.bookmark.payload));
+    let awaited = awaited.into_iter().map(|found| (found.definition_id, found.hash, found.payload));
     let mut wanted = BTreeMap::new();
-    for (definition, hash, payload) in triggers.chain(bookmarks) {
+    for (definition, hash, payload) in triggers.chain(awaited) {
         let Some(source) = MessageSource::of(&payload) else { continue };
-        match cx.config.connectors.nats.allow_subject(&definition, &source.subject) {
+        match cx.config.connectors.nats.allow_source(&definition, &source) {
+            Ok(()) if wanted.len() >= SOURCES_MAX => {
+                if refused.insert((definition, source.subject)) {
+                    tracing::error!("workflows name more than {SOURCES_MAX} sources of messages");
+                }
+            }
             Ok(()) => {
                 wanted.insert(hash, source);
             }
@@ -139,7 +172,7 @@ async fn follow(cx: &Cx, hash: String, source: MessageSource, stop: Cancellation
     while !stop.is_cancelled() {
         let followed = match &source.stream {
             Some(stream) => read(cx, &hash, &source, stream, &stop).await,
-            None => hear(cx, &source, &stop).await,
+            None => hear(cx, &hash, &source, &stop).await,
         };
         if let Err(error) = followed {
             let (subject, stream) = (&source.subject, &source.stream);
@@ -155,6 +188,7 @@ async fn follow(cx: &Cx, hash: String, source: MessageSource, stop: Cancellation
 /// Takes messages as they come.
 async fn hear(
     cx: &Cx,
+    hash: &str,
     source: &MessageSource,
     stop: &CancellationToken,
 ) -> Result<(), OutsideError> {
@@ -162,7 +196,7 @@ async fn hear(
     let taking = messages.take_until(stop.cancelled()).for_each_concurrent(AT_ONCE, |message| {
         let id = CommandId::new(cx.chance.new_id());
         async move {
-            if let Err(unsent) = raise(cx, source, &message, None, id).await {
+            if let Err(unsent) = take::hear(cx, hash, source, &message, id).await {
                 let reason = unsent.reason();
                 tracing::warn!(subject = message.subject, reason, "a message is lost");
             }
@@ -186,99 +220,19 @@ async fn read(
         Some("all") => From::All,
         Some(time) => Timestamp::parse(time).map_or(From::New, From::Time),
     };
-    let place = Place { name, stream: stream.to_owned(), subject: source.subject.clone(), from };
+    let (stream, subject) = (stream.to_owned(), source.subject.clone());
+    let place = Place { name, stream, subject, from, one_by_one: source.in_order };
     let messages = cx.bus.outside().follow(&place).await?;
     let taking = messages
         .take_until(stop.cancelled())
         .map(async |taken| {
-            take(cx, hash, source, stream, taken?).await;
+            take::take(cx, hash, source, taken?, stop).await;
             Ok(())
         })
-        .buffer_unordered(AT_ONCE);
+        .buffer_unordered(if source.in_order { 1 } else { AT_ONCE });
     let mut taking = pin!(taking);
     while let Some(taken) = taking.next().await {
         taken?;
     }
     Ok(())
-}
-
-/// Makes a command of one message of a stream. One that cannot be stored now is not settled: it comes
-/// again.
-async fn take(cx: &Cx, hash: &str, source: &MessageSource, stream: &str, taken: Taken) {
-    let Taken { message, sequence, created, settle } = taken;
-    let number = sequence.to_string();
-    let id = CommandId::new(model::derived(&["message", hash, stream, &created, &number]));
-    match raise(cx, source, &message, Some(sequence), id).await {
-        Ok(()) => settle.await,
-        Err(Unsent::Unfit(reason)) => {
-            if bury(cx, &message, &reason).await {
-                settle.await;
-            }
-        }
-        Err(Unsent::Later(error)) => {
-            tracing::debug!(%error, stream, sequence, "a message waits in its stream");
-        }
-    }
-}
-
-/// Publishes the command that hands a message to the workflows which listen.
-async fn raise(
-    cx: &Cx,
-    source: &MessageSource,
-    message: &Message,
-    sequence: Option<u64>,
-    id: CommandId,
-) -> Result<(), Unsent> {
-    let content = connectors::message_value(message).map_err(Unsent::Unfit)?;
-    let payload = json!({
-        "subject": message.subject,
-        "tokens": wildcards(&source.subject, &message.subject),
-        "headers": message.headers,
-        "sequence": sequence,
-        "content": content,
-    });
-    let raised = EventRaised {
-        event_name: message.subject.clone(),
-        payload,
-        listened: Some(source.clone()),
-        ..EventRaised::default()
-    };
-    let mut command = Command::new(id, Body::Event(raised));
-    command.traceparent = message.header(header::TRACEPARENT).map(str::to_owned);
-    let encoded = command.encode().map_err(|garbled| Unsent::Unfit(garbled.to_string()))?;
-    match cx.bus.publish(encoded).await {
-        Ok(_) => Ok(()),
-        Err(Error::TooLarge(reason)) => Err(Unsent::Unfit(reason)),
-        Err(error) => Err(Unsent::Later(error)),
-    }
-}
-
-/// Puts a message that no command can be made of among the dead letters; true if it is there.
-async fn bury(cx: &Cx, message: &Message, reason: &str) -> bool {
-    let mut dead = message.clone();
-    dead.subject = subject::dead(&format!("staunch.message.{}", subject::dotted(&message.subject)));
-    dead.headers.insert(header::REASON.to_owned(), reason.replace(['\r', '\n'], " "));
-    dead.headers.insert(header::ORIGIN.to_owned(), message.subject.clone());
-    tracing::warn!(subject = message.subject, reason, "a message cannot be taken");
-    let cut = Message { payload: Vec::new(), ..dead.clone() };
-    let mut kept = cx.bus.publish(dead).await;
-    if let Err(Error::TooLarge(_)) = kept {
-        kept = cx.bus.publish(cut).await;
-    }
-    match kept {
-        Ok(_) => true,
-        Err(error) => {
-            tracing::warn!(%error, "a dead letter cannot be stored now");
-            false
-        }
-    }
-}
-
-impl Unsent {
-    fn reason(&self) -> String {
-        match self {
-            Self::Unfit(reason) => reason.clone(),
-            Self::Later(error) => error.to_string(),
-        }
-    }
 }

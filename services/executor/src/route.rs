@@ -43,7 +43,7 @@ impl Stimulated<'_> {
 /// The accepted commands of the receivers, to be published.
 pub(crate) struct Fanned {
     resumes: Vec<(InstanceId, Command, Message)>,
-    starts: Vec<Message>,
+    starts: Vec<(InstanceId, Message)>,
 }
 
 /// The result of routing an event or a task.
@@ -64,7 +64,8 @@ pub(crate) async fn apply(cx: &Cx, command: &Command) -> Result<(), Stop> {
         Routed::Fanned(fanned) => {
             let affected = fanned.resumes.len() + fanned.starts.len();
             let resumes = fanned.resumes.into_iter().map(|(_, _, message)| message);
-            publish::send_all(cx, resumes.chain(fanned.starts).collect()).await;
+            let starts = fanned.starts.into_iter().map(|(_, message)| message);
+            publish::send_all(cx, resumes.chain(starts).collect()).await;
             if matches!(command.body, Body::Task(_)) {
                 // The instance that waits for the task answers.
                 return Ok(());
@@ -83,6 +84,36 @@ fn nobody(refusal: Refusal, reason: &str) -> Outcome {
     Outcome { affected: Some(0), ..Outcome::refused(refusal, reason) }
 }
 
+/// Hands an event to its receivers, and returns them with their commands. When it was handed out before,
+/// they are those that it starts: what it has resumed then is not known any more.
+pub(crate) async fn hand_over(
+    cx: &Cx,
+    command: &Command,
+) -> Result<Vec<(InstanceId, CommandId)>, Stop> {
+    let none = CommandId::default;
+    match fan_out(cx, command).await? {
+        Routed::Fanned(Fanned { resumes, starts }) => {
+            let resumed = resumes.iter().map(|(id, command, _)| (id.clone(), command.id.clone()));
+            let started = starts.iter().map(|(id, _)| (id.clone(), none()));
+            let receivers = resumed.chain(started).collect();
+            let resumes = resumes.into_iter().map(|(_, _, message)| message);
+            let starts = starts.into_iter().map(|(_, message)| message);
+            publish::send_all(cx, resumes.chain(starts).collect()).await;
+            Ok(receivers)
+        }
+        Routed::Before => {
+            let Some(stimulated) = stimulated(cx, command) else { return Ok(Vec::new()) };
+            let (_, triggers) = receivers(cx, &stimulated).await?;
+            let mut started = Vec::new();
+            for trigger in triggers {
+                started.push((start(cx, &stimulated, trigger).await?.instance.id, none()));
+            }
+            Ok(started)
+        }
+        Routed::Kept | Routed::Over(_) => Ok(Vec::new()),
+    }
+}
+
 /// Looks up the receivers of an event or task that was kept until this instance had a bookmark for it.
 /// Returns the resumes for this instance, to be applied while it is held; publishes the others.
 pub(crate) async fn wake(
@@ -94,7 +125,8 @@ pub(crate) async fn wake(
     let (mine, others): (Vec<_>, Vec<_>) =
         fanned.resumes.into_iter().partition(|(instance_id, ..)| instance_id == own);
     let others = others.into_iter().map(|(_, _, message)| message);
-    publish::send_all(cx, others.chain(fanned.starts).collect()).await;
+    let starts = fanned.starts.into_iter().map(|(_, message)| message);
+    publish::send_all(cx, others.chain(starts).collect()).await;
     Ok(mine.into_iter().map(|(_, command, _)| command).collect())
 }
 
@@ -208,7 +240,7 @@ async fn receivers(
     };
     // A source is listened to if one definition may: the others that name it get nothing.
     let nats = &cx.config.connectors.nats;
-    let may = |definition: &DefinitionId| nats.allow_subject(definition, &source.subject).is_ok();
+    let may = |definition: &DefinitionId| nats.allow_source(definition, source).is_ok();
     let bookmarks = bookmarks.into_iter().filter(|found| may(&found.definition_id)).collect();
     Ok((bookmarks, triggers.into_iter().filter(|found| may(&found.definition_id)).collect()))
 }
@@ -256,7 +288,7 @@ async fn accept(
     let mut starts = Vec::new();
     for trigger in triggers {
         let start = start(cx, stimulated, trigger).await?;
-        fanned.starts.push(start.command.clone());
+        fanned.starts.push((start.instance.id.clone(), start.command.clone()));
         starts.push(start);
     }
     let id = &stimulated.command.id;

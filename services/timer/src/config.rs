@@ -42,6 +42,9 @@ pub struct Config {
     pub unfinished_after: Duration,
     /// How long a payload is kept that no instance uses.
     pub payload_kept: Duration,
+    /// A stream of tasks is looked at for lost ones when it is older than this: longer than executors
+    /// take to make the consumers of a new stream.
+    pub lost_after: Duration,
     /// What is kept, and for how long.
     pub rules: Rules,
     /// The longest wait for work in progress when the service stops.
@@ -67,6 +70,7 @@ impl Default for Config {
             inbox_after: Duration::from_secs(10),
             unfinished_after: Duration::from_secs(20),
             payload_kept: limits::PAYLOAD_KEPT,
+            lost_after: Duration::from_secs(20),
             rules: Rules::default(),
             drain: Duration::from_secs(5),
         }

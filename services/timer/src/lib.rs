@@ -9,6 +9,7 @@ mod clock;
 mod config;
 mod context;
 mod error;
+mod lost;
 mod memory;
 mod metrics;
 mod pipeline;

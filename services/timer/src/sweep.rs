@@ -16,6 +16,7 @@ use store::{Cleared, InstanceFilter, Leftover, OutboxRow, Page, PendingCommand};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::lost::Lost;
 use crate::memory::{Memory, Try};
 use crate::{Context, Error, shards, unreadable};
 
@@ -35,6 +36,7 @@ pub struct Sweep {
     cx: Context,
     pools: Pools,
     lately: Memory<String>,
+    lost: Lost,
     cleared_at: Option<Instant>,
 }
 
@@ -51,6 +53,8 @@ pub struct Mended {
     pub woken: u64,
     /// Instances with unfinished work and no executor.
     pub performed: u64,
+    /// Tasks whose message the broker has lost.
+    pub lost: u64,
     /// Waiting commands that expired and are moved to the dead letters.
     pub expired: u64,
     /// Rows that cannot be read and are moved to the dead letters.
@@ -73,7 +77,13 @@ impl Sweep {
     #[must_use]
     pub fn new(cx: Context) -> Self {
         let pools = Pools::new(Arc::clone(&cx.bus));
-        Self { cx, pools, lately: Memory::new(FIRST_PAUSE), cleared_at: None }
+        Self {
+            cx,
+            pools,
+            lately: Memory::new(FIRST_PAUSE),
+            lost: Lost::default(),
+            cleared_at: None,
+        }
     }
 
     /// Sweeps every few seconds until `stop`, while this node owns shard 0.
@@ -120,6 +130,8 @@ impl Sweep {
         let woken = self.ended("waiting", woken, &mut failed);
         let performed = self.unfinished(now).await;
         let performed = self.ended("unfinished", performed, &mut failed);
+        let lost = self.lost().await;
+        let lost = self.ended("lost", lost, &mut failed);
         let expired = self.expired(now).await;
         let expired = self.ended("expired", expired, &mut failed);
         let forgotten = self.forget_routed(now).await;
@@ -129,8 +141,17 @@ impl Sweep {
         // The last step: it moves the rows that the steps before it could not read.
         let unreadable = unreadable::bury(&self.cx, now).await;
         let unreadable = self.ended("unreadable", unreadable, &mut failed);
-        let mended =
-            Mended { published, started, applied, woken, performed, expired, unreadable, cleared };
+        let mended = Mended {
+            published,
+            started,
+            applied,
+            woken,
+            performed,
+            lost,
+            expired,
+            unreadable,
+            cleared,
+        };
         self.report(mended);
         failed.map_or(Ok(mended), Err)
     }
@@ -155,14 +176,24 @@ impl Sweep {
         if mended.is_empty() {
             return;
         }
-        let Mended { published, started, applied, woken, performed, expired, unreadable, cleared } =
-            mended;
+        let Mended {
+            published,
+            started,
+            applied,
+            woken,
+            performed,
+            lost,
+            expired,
+            unreadable,
+            cleared,
+        } = mended;
         let counts = [
             ("outbox", published),
             ("start", started),
             ("command", applied),
             ("waiting", woken),
             ("unfinished", performed),
+            ("lost", lost),
             ("expired", expired),
             ("unreadable", unreadable),
             ("cleared", cleared),
@@ -182,6 +213,7 @@ impl Sweep {
             applied,
             woken,
             performed,
+            lost,
             expired,
             unreadable,
             "the sweep repaired what was left behind"
@@ -253,10 +285,19 @@ impl Sweep {
         for id in &ids {
             let version = versions.get(id).copied().unwrap_or(0).to_string();
             let command_id = CommandId::new(derived(&["perform", id.as_str(), &version]));
-            let perform = Perform { instance_id: id.clone() };
+            let perform = Perform { instance_id: id.clone(), lost: None };
             messages.push((key(id), Command::new(command_id, Body::Perform(perform)).encode()?));
         }
         self.mend(messages).await
+    }
+
+    async fn lost(&mut self) -> Result<u64, Error> {
+        let again = self.lost.find(&self.cx, &self.pools).await?;
+        let (names, ending) = self.publish(again).await;
+        if ending.is_err() {
+            self.lost.again();
+        }
+        ending.map(|()| names.len() as u64)
     }
 
     async fn expired(&mut self, now: Timestamp) -> Result<u64, Error> {

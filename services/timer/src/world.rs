@@ -97,7 +97,8 @@ impl World {
         self.waits(&InstanceId::new(format!("i{number}")), Some(due_at)).await
     }
 
-    pub(crate) async fn waits(&self, id: &InstanceId, due_at: Option<Timestamp>) -> StoredBookmark {
+    /// A bookmark of this instance, with the same id.
+    pub(crate) fn bookmark(&self, id: &InstanceId) -> StoredBookmark {
         let bookmark = Bookmark {
             id: BookmarkId::new(id.as_str()),
             name: "Elsa.Delay".to_owned(),
@@ -107,15 +108,20 @@ impl World {
             activity_instance_id: "delay-1".to_owned(),
             payload: serde_json::Value::Null,
             created_at: self.clock.now(),
-            due_at,
+            due_at: None,
         };
-        let created = StoredBookmark {
+        StoredBookmark {
             instance_id: id.clone(),
             definition_id: "wait".into(),
             correlation_id: None,
             shard: shard_of(id.as_str()),
             bookmark,
-        };
+        }
+    }
+
+    pub(crate) async fn waits(&self, id: &InstanceId, due_at: Option<Timestamp>) -> StoredBookmark {
+        let mut created = self.bookmark(id);
+        created.bookmark.due_at = due_at;
         let burst = Burst {
             created: vec![created.clone()],
             ..Burst::new(self.instance(id, 1, SubStatus::Suspended), Expected::Absent)

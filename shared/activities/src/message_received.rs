@@ -2,26 +2,23 @@
 
 use engine::outside::{check_filter, check_stream};
 use engine::{
-    Activity, Cause, Decision, Descriptor, Failure, Kind, Next, Plan, Planning, Resumed, Step, Type,
+    Activity, Cause, Decision, Descriptor, Failure, Kind, Plan, Planning, Resumed, Step, Type,
 };
-use model::{MessageSource, Stimulus, Timestamp};
-use serde_json::Value;
+use model::MessageSource;
 
+use crate::listening::{
+    check_from, from, outputs, taking, trigger, wait, with_beginning, with_taking,
+};
 use crate::nats;
 
 /// `Staunch.MessageReceived`
 pub(crate) struct MessageReceived;
 
-/// The name of the input under which the message arrives, as `{"payload": …}`.
-const INPUT: &str = "__EventPayloadWorkflowInput";
-/// Where a stream may be begun, beside a time.
-const BEGINNINGS: [&str; 2] = ["new", "all"];
-
 impl Activity for MessageReceived {
     fn descriptor(&self) -> Descriptor {
         let what = "Waits for a message on a subject of NATS, or starts with it. From a stream each \
                     message is taken exactly once; without one, at most once.";
-        Descriptor::new("Staunch.MessageReceived", "NATS", what)
+        let descriptor = Descriptor::new("Staunch.MessageReceived", "NATS", what)
             .called("Message Received")
             .kind(Kind::Trigger)
             .input(
@@ -31,13 +28,8 @@ impl Activity for MessageReceived {
                  `nats-subjects` says which a workflow may use.",
             )
             .required()
-            .input("stream", Type::String, "The stream that has the messages; none: as they come.")
-            .input(
-                "from",
-                Type::String,
-                "Where the stream is begun: `new`, `all`, or a time in RFC 3339.",
-            )
-            .default("new")
+            .input("stream", Type::String, "The stream that has the messages; none: as they come.");
+        with_taking(with_beginning(descriptor))
             .output("result", Type::Object, "The content: JSON as a value, text, or a file.")
             .output("messageSubject", Type::String, "The subject of the message.")
             .output("tokens", Type::texts(), "What the wildcards stand for.")
@@ -54,41 +46,24 @@ impl Activity for MessageReceived {
     }
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {
-        let stimulus = Stimulus::message(&source(step)?);
-        let payload = stimulus.payload.clone();
-        step.wait(&stimulus, payload, None)?;
-        Ok(Next::Wait)
+        let source = source(step)?;
+        wait(step, &source)
     }
 
-    fn resume(&self, step: &mut Step<'_, '_>, mut resumed: Resumed) -> Decision {
-        let mut message = resumed.input.remove(INPUT).unwrap_or_default();
-        let message = &mut message["payload"];
-        let mut take = |name: &str| message.get_mut(name).map(Value::take).unwrap_or_default();
-        for (output, member) in [
+    fn resume(&self, step: &mut Step<'_, '_>, resumed: Resumed) -> Decision {
+        const OUTPUTS: [(&str, &str); 5] = [
             ("messageSubject", "subject"),
             ("tokens", "tokens"),
             ("headers", "headers"),
             ("sequence", "sequence"),
             ("result", "content"),
-        ] {
-            let value = take(member);
-            step.set_output(output, value)?;
-        }
-        Ok(Next::done())
+        ];
+        outputs(step, resumed, &OUTPUTS)
     }
 
     fn triggers(&self, step: &mut Step<'_, '_>) -> Result<Vec<Cause>, Failure> {
-        let stimulus = Stimulus::message(&source(step)?);
-        let payload = stimulus.payload.clone();
-        Ok(vec![Cause::Stimulus { stimulus, payload }])
+        Ok(trigger(&source(step)?))
     }
-}
-
-fn check_from(from: &str) -> Result<(), String> {
-    if BEGINNINGS.contains(&from) || Timestamp::parse(from).is_ok() {
-        return Ok(());
-    }
-    Err(format!("{from:?} is neither `new` nor `all` nor a time such as 2026-01-31T08:00:00Z"))
 }
 
 /// Where the messages come from that the inputs name.
@@ -96,21 +71,21 @@ fn source(step: &mut Step<'_, '_>) -> Result<MessageSource, Failure> {
     let subject = step.required("subject")?;
     check_filter(&subject).map_err(|flaw| Failure::input("subject", flaw))?;
     let stream = step.text("stream")?.filter(|stream| !stream.trim().is_empty());
-    let Some(stream) = stream else {
-        return Ok(MessageSource { subject, ..MessageSource::default() });
-    };
-    check_stream(&stream).map_err(|flaw| Failure::input("stream", flaw))?;
-    let from = step.required("from")?;
-    check_from(&from).map_err(|flaw| Failure::input("from", flaw))?;
-    Ok(MessageSource { subject, stream: Some(stream), from: Some(from) })
+    let from = if stream.is_some() { Some(from(step)?) } else { None };
+    if let Some(stream) = &stream {
+        check_stream(stream).map_err(|flaw| Failure::input("stream", flaw))?;
+    }
+    taking(step, MessageSource { subject, stream, from, ..MessageSource::default() })
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use model::{Script, Stimulus};
+    use serde_json::{Value, json};
 
     use super::*;
-    use crate::tests::{causes, player, problems};
+    use crate::listening::INPUT;
+    use crate::tests::{causes, player, problems, trigger_problems};
 
     fn document(more: Value) -> Value {
         let mut root = json!({"type": "Staunch.MessageReceived", "id": "m", "canStartWorkflow": true,
@@ -132,6 +107,7 @@ mod tests {
             subject: "orders.*.>".to_owned(),
             stream: Some("ORDERS".to_owned()),
             from: Some("new".to_owned()),
+            ..MessageSource::default()
         };
         let hash = Stimulus::message(&source).hash();
         let document = document(json!({"stream": "ORDERS"}));
@@ -150,6 +126,25 @@ mod tests {
     }
 
     #[test]
+    fn a_source_has_the_expressions_that_choose() {
+        let document = document(json!({
+            "stream": "ORDERS", "inOrder": true,
+            "predicate": {"js": "args.content.total > 100"},
+            "correlationId": {"js": "args.content.customer"},
+            "deduplicationKey": {"liquid": "{{ args.content.id }}"},
+        }));
+        let trigger = causes(document).stimuli.remove(0);
+        let source = MessageSource::of(&trigger.payload).unwrap();
+        let script = |language: &str, text: &str| {
+            Some(Script { language: language.to_owned(), text: text.to_owned() })
+        };
+        assert_eq!(source.predicate, script("JavaScript", "args.content.total > 100"));
+        assert_eq!(source.correlation, script("JavaScript", "args.content.customer"));
+        assert_eq!(source.key, script("Liquid", "{{ args.content.id }}"));
+        assert!(source.in_order);
+    }
+
+    #[test]
     fn what_must_not_be_heard_is_refused() {
         for (given, property) in [
             (json!({"subject": ">"}), "subject"),
@@ -158,6 +153,16 @@ mod tests {
             (json!({"stream": "ORDERS", "from": "yesterday"}), "from"),
         ] {
             assert_eq!(problems(document(given.clone())).len(), 1, "{given} {property}");
+        }
+        for (given, said) in [
+            (json!({"inOrder": true}), "inOrder"),
+            (
+                json!({"predicate": {"js": "args.content.id > variables.Got"}}),
+                "there is no variable Got here",
+            ),
+        ] {
+            let found = trigger_problems(document(given));
+            assert!(found.len() == 1 && found[0].contains(said), "{found:?}");
         }
     }
 }

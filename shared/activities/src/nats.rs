@@ -8,7 +8,8 @@ use crate::called;
 use crate::write_http_response::{JOINED, headers};
 
 const CONTENT: &str = "Text is sent as it is, a file as its bytes, anything else as JSON.";
-const BUCKET: &str = "The bucket. The setting `nats-buckets` says which a workflow may use.";
+pub(crate) const BUCKET: &str =
+    "The bucket. The setting `nats-buckets` says which a workflow may use.";
 
 /// A descriptor of an activity that uses NATS.
 pub(crate) fn descriptor(
@@ -78,7 +79,8 @@ pub(crate) fn object(step: &mut Step<'_, '_>) -> Result<(String, String), Failur
     Ok((named(step, "bucket", check_bucket)?, step.required("name")?))
 }
 
-fn named(
+/// A name in an input, which is checked.
+pub(crate) fn named(
     step: &mut Step<'_, '_>,
     input: &str,
     is_good: fn(&str) -> Result<(), String>,

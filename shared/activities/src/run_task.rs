@@ -75,10 +75,11 @@ pub(crate) fn hand_over(
         task_id: task_id.clone(),
         task_name,
         task_version,
-        attempt: 1,
+        handed_out_at: Some(step.now()),
         deadline,
         retry,
         payload,
+        ..OpenTask::default()
     };
     if deadline.is_some() {
         let limit = open.limit();
@@ -94,7 +95,11 @@ pub(crate) fn report_of(
     step: &mut Step<'_, '_>,
     mut resumed: Resumed,
 ) -> Result<Option<(Value, Option<String>)>, Failure> {
-    let open = remembered(step);
+    let mut open = remembered(step);
+    if OpenTask::is_lost(&resumed.input) {
+        replace(step, open);
+        return Ok(None);
+    }
     let stimulus = resumed.stimulus.as_deref();
     if stimulus == Some(open.limit().name.as_str()) {
         let message = format!(
@@ -104,6 +109,8 @@ pub(crate) fn report_of(
         return Err(Failure::new(TIMEOUT, message).in_category("Task"));
     }
     if stimulus == Some(open.pause().name.as_str()) {
+        open.handed_out_at = Some(step.now());
+        remember(step, &open);
         hand_out(step, &open);
         return Ok(None);
     }
@@ -146,6 +153,23 @@ fn hand_out(step: &mut Step<'_, '_>, open: &OpenTask) {
     step.emit(Effect::Task(task));
 }
 
+/// Hands out the next attempt in the place of one whose message the broker has lost. A result of that
+/// one is late from now on. The bookmark for reports stays the same.
+fn replace(step: &mut Step<'_, '_>, mut open: OpenTask) {
+    let lost = open.attempt;
+    let message = format!(
+        "the broker has lost attempt {lost}: it is handed out again as attempt {}",
+        lost + 1
+    );
+    step.retrying(message, json!({"attempt": lost, "key": open.task_id, "lost": true}));
+    step.wait_again();
+    open.attempt += 1;
+    open.lost += 1;
+    open.handed_out_at = Some(step.now());
+    remember(step, &open);
+    hand_out(step, &open);
+}
+
 /// Pauses before the next attempt. The bookmark for reports stays the same.
 fn again(
     step: &mut Step<'_, '_>,
@@ -153,7 +177,7 @@ fn again(
     report: &TaskReport,
     pause: Duration,
 ) -> Decision {
-    let (attempt, attempts) = (open.attempt, attempts(&open));
+    let (attempt, attempts) = (open.attempt, open.attempts());
     let message = format!(
         "attempt {attempt} of {attempts} failed: {}; the next follows in {}",
         reason(report),
@@ -170,10 +194,6 @@ fn again(
     Ok(Next::Wait)
 }
 
-fn attempts(open: &OpenTask) -> u32 {
-    open.retry.as_ref().map_or(1, |retry| retry.attempts)
-}
-
 /// The failure of the last attempt, with the words of the worker.
 fn failure(open: &OpenTask, report: &TaskReport) -> Failure {
     let by_default = match report.status {
@@ -183,8 +203,8 @@ fn failure(open: &OpenTask, report: &TaskReport) -> Failure {
     let given = text(report, "type").filter(|kind| *kind != "about:blank");
     let code: String = given.unwrap_or(by_default).chars().take(CODE_CHARS_MAX).collect();
     let mut message = reason(report);
-    if attempts(open) > 1 {
-        message = format!("{message} (attempt {} of {})", open.attempt, attempts(open));
+    if open.attempts() > 1 {
+        message = format!("{message} (attempt {} of {})", open.attempt, open.attempts());
     }
     let failure = Failure::new(&code, message).in_category("Task");
     Failure { kind: "Business".to_owned(), ..failure }
@@ -366,6 +386,40 @@ mod tests {
         assert_eq!(player.status(), SubStatus::Cancelled);
         let ids: Vec<_> = cancels(&player).into_iter().map(|cancel| cancel.task_id).collect();
         assert_eq!(ids, [task.task_id]);
+    }
+
+    #[test]
+    fn a_lost_attempt_is_handed_out_again_and_costs_no_try() {
+        let mut player = started(retry(json!({"attempts": 2, "delay": "1m"})));
+        let bookmark = player.state().bookmarks.values().next().unwrap().clone();
+        let later = bookmark.created_at.after(Duration::from_secs(1));
+        let lost = |player: &Player<'_>, before| player.state().lost_task(&bookmark.id, before);
+        assert_eq!(lost(&player, bookmark.created_at), None, "it was handed out after the loss");
+        let input = lost(&player, later).expect("it was handed out before the loss");
+        assert!(player.resume(WAIT, Value::Object(input)));
+        assert_eq!(player.status(), SubStatus::Suspended);
+        assert_eq!(player.state().bookmarks.keys().collect::<Vec<_>>(), [&bookmark.id]);
+        let attempts = |player: &Player<'_>| {
+            tasks(player)
+                .iter()
+                .map(|task| (task.task_id.clone(), task.attempt))
+                .collect::<Vec<_>>()
+        };
+        let id = tasks(&player)[0].task_id.clone();
+        assert_eq!(attempts(&player), [(id.clone(), 1), (id.clone(), 2)]);
+        assert!(player.resume(WAIT, failed(json!({"error": {"title": "no stock"}}))));
+        assert_eq!(player.status(), SubStatus::Suspended, "one of two tries has failed");
+        assert_eq!(lost(&player, later.after(Duration::from_secs(60))), None, "it is not out");
+        assert!(player.fire_timer());
+        assert_eq!(attempts(&player)[2..], [(id, 3)]);
+        player.resume(WAIT, failed(json!({"error": {"title": "no stock"}})));
+        assert_eq!(incident(&player).1, "no stock (attempt 3 of 3)");
+        let said: Vec<_> =
+            player.journal.iter().filter_map(|entry| entry.message.as_deref()).collect();
+        assert!(
+            said.iter().any(|said| said.starts_with("the broker has lost attempt 1")),
+            "{said:?}"
+        );
     }
 
     #[test]

@@ -191,7 +191,7 @@ impl Outside for NatsBus {
         place: &Place,
     ) -> Result<BoxStream<'static, Result<Taken, OutsideError>>, OutsideError> {
         let inner = self.open().map_err(refused)?;
-        let Place { name, stream, subject, from } = place;
+        let Place { name, stream, subject, from, one_by_one } = place;
         let what = format!("the stream {stream}");
         let found = inner.data_context.get_stream(stream).await;
         let found = found.map_err(|error| missing(&error, what.clone()))?;
@@ -208,7 +208,7 @@ impl Outside for NatsBus {
             deliver_policy,
             ack_policy: AckPolicy::Explicit,
             ack_wait: SETTLE_MAX,
-            max_ack_pending: UNSETTLED_MAX,
+            max_ack_pending: if *one_by_one { 1 } else { UNSETTLED_MAX },
             ..pull::Config::default()
         };
         let consumer = found.get_or_create_consumer(name, config).await;

@@ -147,7 +147,10 @@ impl Queue for NatsBus {
         let number = |member: &str| info["state"][member].as_u64().unwrap_or_default();
         let (last, messages) = (number("last_seq"), number("messages"));
         let first = if messages == 0 { last + 1 } else { number("first_seq") };
-        Ok(Span { first, last, messages })
+        let time =
+            |member: &str| info[member].as_str().and_then(|text| Timestamp::parse(text).ok());
+        let age = time("ts").zip(time("created")).map(|(now, created)| now.since(created));
+        Ok(Span { first, last, messages, age })
     }
 
     async fn provide(&self, task_type: &str, version: u32) -> Result<(), Error> {

@@ -129,6 +129,45 @@ async fn objects_are_written_and_read() {
 }
 
 #[tokio::test]
+async fn one_by_one_a_message_comes_when_the_one_before_is_settled() {
+    let server = nats().await;
+    let bus = connect(Options::new(server.url())).await.unwrap();
+    let config = json!({"name": "ORDERS", "subjects": ["orders.>"], "storage": "memory"});
+    api(&bus, "STREAM.CREATE.ORDERS", config).await;
+    let place = Place {
+        name: "staunch-ordered".to_owned(),
+        stream: "ORDERS".to_owned(),
+        subject: "orders.*".to_owned(),
+        from: From::All,
+        one_by_one: true,
+    };
+    for number in 1..=10 {
+        bus.store(message("orders.new", number.to_string().as_bytes()), SOON).await.unwrap();
+    }
+    let mut readers = [bus.follow(&place).await.unwrap(), bus.follow(&place).await.unwrap()];
+    for number in 1..=10 {
+        let [first, second] = &mut readers;
+        let taken = tokio::select! {
+            taken = first.next() => taken,
+            taken = second.next() => taken,
+        };
+        let taken = taken.unwrap().unwrap();
+        assert_eq!(taken.sequence, number);
+        // Nobody gets the next one yet.
+        let [first, second] = &mut readers;
+        let next = async {
+            tokio::select! {
+                taken = first.next() => taken,
+                taken = second.next() => taken,
+            }
+        };
+        let early = tokio::time::timeout(Duration::from_millis(50), next).await;
+        assert!(early.is_err(), "message {number} is not settled");
+        taken.settle.await;
+    }
+}
+
+#[tokio::test]
 async fn a_place_in_a_stream_is_shared_and_goes_on_where_it_was() {
     let server = nats().await;
     let bus = connect(Options::new(server.url())).await.unwrap();
@@ -137,6 +176,7 @@ async fn a_place_in_a_stream_is_shared_and_goes_on_where_it_was() {
         stream: "ORDERS".to_owned(),
         subject: "orders.*".to_owned(),
         from,
+        one_by_one: false,
     };
     let absent = bus.follow(&place(From::New)).await.err().unwrap();
     assert!(matches!(absent, OutsideError::Absent(_)), "{absent}");

@@ -11,6 +11,7 @@ mod figures;
 mod kv;
 mod log;
 mod outside;
+mod streams;
 mod tasks;
 mod wire;
 
@@ -109,6 +110,11 @@ impl MemoryBus {
         }
         drop(state);
         self.shared.arrived.notify_waiters();
+    }
+
+    /// Makes a stream for messages of others, in the place of one of its name.
+    pub fn make_stream(&self, name: &str, subject: &str) {
+        self.state().outside.streams.make(name, subject);
     }
 
     /// Lets a key expire now; true when it was there.

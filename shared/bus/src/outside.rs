@@ -60,6 +60,8 @@ pub struct Place {
     pub subject: String,
     /// Where it begins, when it is new.
     pub from: From,
+    /// A message comes only when the one before is settled, whoever has it.
+    pub one_by_one: bool,
 }
 
 /// The beginning of a place in a stream.

@@ -14,7 +14,7 @@ use crate::lock::lock;
 use crate::{Bus, Error};
 
 /// A consumer is asked for again after this time: the server may have lost it.
-const CHECKED_EVERY: Duration = Duration::from_secs(60);
+const CHECKED_EVERY: Duration = Duration::from_secs(15);
 /// The number of types that are remembered. With more of them, all are asked for again.
 const KNOWN_MAX: usize = 10_000;
 

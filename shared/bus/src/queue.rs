@@ -61,6 +61,9 @@ pub struct Span {
     pub last: u64,
     /// The number of messages that it has now.
     pub messages: u64,
+    /// For how long the stream has existed: what was stored before is lost. None where the server does
+    /// not say (nats-server before 2.10).
+    pub age: Option<Duration>,
 }
 
 /// Bytes after which [`Queue::select`] ends, so that a reader with large messages needs little

@@ -12,7 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use bus::{KeyValue, Outside, OutsideError, Put};
 use engine::outside::{check_bucket, check_key, check_subject, covers};
 use engine::{NatsCall, Outgoing};
-use model::{DefinitionId, Map, depth, file, limits, media};
+use model::{DefinitionId, Map, MessageSource, depth, file, limits, media};
 use protocol::{Headers, Message, header, subject};
 use serde_json::{Value, json};
 
@@ -53,6 +53,17 @@ impl NatsConfig {
     /// The setting that would allow it.
     pub fn allow_subject(&self, of: &DefinitionId, subject: &str) -> Result<(), String> {
         is_listed(&self.subjects, of, subject, "nats-subjects", "the subject")
+    }
+
+    /// Whether workflows of this definition may listen to this source.
+    ///
+    /// # Errors
+    /// The setting that would allow it.
+    pub fn allow_source(&self, of: &DefinitionId, source: &MessageSource) -> Result<(), String> {
+        match source.bucket() {
+            Some(bucket) => is_listed(&self.buckets, of, bucket, "nats-buckets", "the bucket"),
+            None => self.allow_subject(of, &source.subject),
+        }
     }
 }
 

@@ -70,6 +70,10 @@ impl Engine {
         self.activities.descriptors().collect()
     }
 
+    pub(crate) fn languages(&self) -> &Languages {
+        &self.languages
+    }
+
     /// The names of all expression types.
     #[must_use]
     pub fn expression_types(&self) -> Vec<&'static str> {

@@ -45,6 +45,7 @@ mod journal;
 mod keeping;
 mod languages;
 mod library;
+mod lone;
 mod migrate;
 mod moving;
 mod near;

@@ -113,6 +113,22 @@ pub fn check_key(key: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// Checks a pattern of keys, which may have wildcards.
+///
+/// # Errors
+/// It is no pattern.
+pub fn check_keys(pattern: &str) -> Result<(), String> {
+    let last = if pattern == REST { "x" } else { pattern.strip_suffix(".>").unwrap_or(pattern) };
+    let literal: Vec<_> =
+        last.split('.').map(|token| if token == ONE { "x" } else { token }).collect();
+    check_key(&literal.join(".")).map_err(|_is_of_another_name| {
+        format!(
+            "{pattern:?} is not a pattern of keys: use tokens of A-Z, a-z, 0-9, -, _, = and / with dots \
+             between, `*` for any one, `>` at the end for the rest"
+        )
+    })
+}
+
 /// Whether a pattern covers a subject or a name: `*` stands for one token, `>` for one or more at the
 /// end.
 #[must_use]
@@ -183,6 +199,12 @@ mod tests {
         check_key("a.b=/c").unwrap();
         for bad in ["", "a..b", "a b", "*", ">"] {
             assert!(check_key(bad).is_err(), "{bad:?}");
+        }
+        for good in [">", "*", "a.*.c", "a.>", "a"] {
+            check_keys(good).unwrap();
+        }
+        for bad in ["", "a.>.b", "a..b", "a b", "a*"] {
+            assert!(check_keys(bad).is_err(), "{bad:?}");
         }
     }
 

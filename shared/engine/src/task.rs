@@ -19,6 +19,9 @@ pub(crate) const PAUSE: &str = "TaskRetry";
 /// The name of the bookmark of the time limit.
 pub(crate) const LIMIT: &str = "TaskTimeout";
 
+/// The input that says that the broker has lost the current attempt.
+const LOST: &str = "RunTaskLost";
+
 /// An attempt of a task, for a worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -64,6 +67,13 @@ pub struct OpenTask {
     pub task_version: u32,
     /// The number of the current attempt, which may still be paused.
     pub attempt: u32,
+    /// When the current attempt was handed out; when the task began, in a pause before it and of a task
+    /// of an earlier version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub handed_out_at: Option<Timestamp>,
+    /// The number of attempts whose message the broker has lost: they are not counted as failures.
+    #[serde(skip_serializing_if = "is_none")]
+    pub lost: u32,
     /// The time limit of all attempts together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Timestamp>,
@@ -75,6 +85,11 @@ pub struct OpenTask {
     pub payload: Value,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_none(count: &u32) -> bool {
+    *count == 0
+}
+
 impl Default for OpenTask {
     fn default() -> Self {
         Self {
@@ -82,6 +97,8 @@ impl Default for OpenTask {
             task_name: String::new(),
             task_version: 1,
             attempt: 1,
+            handed_out_at: None,
+            lost: 0,
             deadline: None,
             retry: None,
             payload: Value::Null,
@@ -125,6 +142,12 @@ impl OpenTask {
         }
     }
 
+    /// Whether this input says that the broker has lost the current attempt.
+    #[must_use]
+    pub fn is_lost(input: &Map) -> bool {
+        input.contains_key(LOST)
+    }
+
     /// The stimulus of the bookmark of the pause before the current attempt.
     #[must_use]
     pub fn pause(&self) -> Stimulus {
@@ -139,16 +162,24 @@ impl OpenTask {
         Stimulus { name: LIMIT.to_owned(), payload }
     }
 
+    /// The number of attempts that it may have.
+    #[must_use]
+    pub fn attempts(&self) -> u32 {
+        let attempts = self.retry.as_ref().map_or(1, |retry| retry.attempts);
+        attempts.saturating_add(self.lost)
+    }
+
     /// The pause before the next attempt after this report of a failure; none when there is no other
     /// attempt, or no time for it.
     #[must_use]
     pub fn next(&self, report: &TaskReport, now: Timestamp, chance: f64) -> Option<Duration> {
-        let retry = self.retry.as_ref().filter(|retry| self.attempt < retry.attempts)?;
+        let retry = self.retry.as_ref().filter(|_| self.attempt < self.attempts())?;
         if report.status != TaskStatus::Failed || report.retryable == Some(false) {
             return None;
         }
         let least = Duration::from_secs(report.retry_after.unwrap_or_default());
-        let pause = retry.pause(self.attempt, chance, None).max(least);
+        let failed = self.attempt.saturating_sub(self.lost).max(1);
+        let pause = retry.pause(failed, chance, None).max(least);
         let pause = pause.min(model::limits::CALL_PAUSE_MAX);
         let is_late = self.deadline.is_some_and(|deadline| now.after(pause) >= deadline);
         (!is_late).then_some(pause)
@@ -184,15 +215,33 @@ impl State {
     /// that is not the report of a worker.
     #[must_use]
     pub fn fence(&self, bookmark_id: &BookmarkId, input: &Map) -> Option<Fence> {
-        let bookmark = self.bookmarks.get(bookmark_id).filter(|open| open.name == WAIT)?;
         let report = TaskReport::of_input(input).ok()?;
+        let (_, open, is_paused) = self.open_task(bookmark_id)?;
+        open.fence(&report, is_paused)
+    }
+
+    /// The input that hands out the task of a bookmark again, if its current attempt was handed out
+    /// before this time; none if there is no such task, or it can do without.
+    #[must_use]
+    pub fn lost_task(&self, bookmark_id: &BookmarkId, before: Timestamp) -> Option<Map> {
+        let (bookmark, open, is_paused) = self.open_task(bookmark_id)?;
+        let is_lost = open.handed_out_at.unwrap_or(bookmark.created_at) < before;
+        // A version that did not remember the payload cannot hand it out again.
+        let can_be = !self.memory_of(&bookmark.activity_instance_id)?.is_null();
+        (is_lost && can_be && !is_paused)
+            .then(|| Map::from_iter([(LOST.to_owned(), Value::Bool(true))]))
+    }
+
+    /// The task that waits at this bookmark, and whether it pauses before its current attempt.
+    fn open_task(&self, bookmark_id: &BookmarkId) -> Option<(&Bookmark, OpenTask, bool)> {
+        let bookmark = self.bookmarks.get(bookmark_id).filter(|open| open.name == WAIT)?;
         let execution = bookmark.activity_instance_id.as_str();
         let memory = self.memory_of(execution).unwrap_or(&Value::Null);
         let is_paused = self
             .bookmarks
             .values()
             .any(|other| other.name == PAUSE && other.activity_instance_id == execution);
-        OpenTask::of(memory, bookmark).fence(&report, is_paused)
+        Some((bookmark, OpenTask::of(memory, bookmark), is_paused))
     }
 
     /// The task that waits at this bookmark; none if it is another kind of bookmark.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::{ActivityId, DefinitionId, VersionId};
+use crate::{ActivityId, DefinitionId, MessageSource, VersionId};
 
 /// The event that a bookmark or trigger waits for: a name and a payload, hashed as Elsa hashes
 /// them.
@@ -14,30 +14,6 @@ pub struct Stimulus {
     pub name: String,
     /// PascalCase members in Elsa's declaration order; null when there is none.
     pub payload: Value,
-}
-
-/// Where messages come from that workflows listen to.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
-pub struct MessageSource {
-    /// A subject, which may have wildcards.
-    pub subject: String,
-    /// The stream; none for messages as they come, which nobody keeps.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stream: Option<String>,
-    /// Where a stream is begun: `new`, `all`, or a time.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub from: Option<String>,
-}
-
-impl MessageSource {
-    /// The source in the payload of [`Stimulus::message`].
-    #[must_use]
-    pub fn of(payload: &Value) -> Option<Self> {
-        let text = |name: &str| payload.get(name).and_then(Value::as_str).map(str::to_owned);
-        Some(Self { subject: text("Subject")?, stream: text("Stream"), from: text("From") })
-    }
 }
 
 impl Stimulus {
@@ -73,10 +49,7 @@ impl Stimulus {
     /// A message on a subject of NATS that fits this pattern: as it comes, or from a stream.
     #[must_use]
     pub fn message(source: &MessageSource) -> Self {
-        let payload = serde_json::json!({
-            "Subject": source.subject, "Stream": source.stream, "From": source.from,
-        });
-        Self { name: Self::MESSAGE.to_owned(), payload }
+        Self { name: Self::MESSAGE.to_owned(), payload: source.payload() }
     }
 
     /// `UPPERHEX(SHA256(name|json(payload)))`, with the escaping of System.Text.Json, so that

@@ -58,7 +58,8 @@ pub enum Body {
     Event(EventRaised),
     /// `staunch.cmd.task.<type>.<version>.<taskId>`, or `staunch.cmd.task.<taskId>`
     Task(TaskCompleted),
-    /// `staunch.cmd.perform.<instanceId>`: carry out committed calls, or go on. Only Staunch sends it.
+    /// `staunch.cmd.perform.<instanceId>`: carry out committed calls, go on, or hand a lost task out
+    /// again. Only Staunch sends it.
     Perform(Perform),
 }
 
@@ -262,13 +263,27 @@ impl TaskCompleted {
     }
 }
 
-/// Carries out the calls that an instance has committed.
+/// Carries out the calls that an instance has committed, or hands out a task again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Perform {
     /// From the subject.
     #[serde(skip)]
     pub instance_id: InstanceId,
+    /// A task whose message the broker has lost. A version that does not know this member carries out
+    /// the calls, which changes nothing where there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost: Option<LostTask>,
+}
+
+/// A task whose message the broker has lost.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LostTask {
+    /// The bookmark that waits for its report.
+    pub bookmark_id: BookmarkId,
+    /// Attempts that were handed out before this time are lost.
+    pub before: Timestamp,
 }
 
 impl Start {

@@ -16,8 +16,8 @@ pub mod subject;
 
 pub use codec::{Garbled, decode_body, encode_body};
 pub use command::{
-    Alter, Body, Cancel, Command, EventRaised, Lineage, Perform, ReplyWhen, Restart, Resume,
-    Sequence, Start, TaskCompleted,
+    Alter, Body, Cancel, Command, EventRaised, Lineage, LostTask, Perform, ReplyWhen, Restart,
+    Resume, Sequence, Start, TaskCompleted,
 };
 pub use event::{
     BurstJournal, CachePosition, Dead, LifecycleEvent, Noticed, TaskRequest, TimerArmed,

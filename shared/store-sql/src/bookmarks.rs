@@ -1,12 +1,15 @@
 //! Open bookmarks.
 
 use async_trait::async_trait;
+use model::Timestamp;
+use sea_orm::sea_query::Expr;
 use sea_orm::{
     ColumnTrait as _, Condition, EntityTrait as _, QueryFilter as _, QueryOrder as _,
     QuerySelect as _,
 };
-use store::{BookmarkFilter, Bookmarks, Error, StoredBookmark};
+use store::{Awaited, BookmarkFilter, Bookmarks, Error, LISTED, StoredBookmark};
 
+use crate::codec::parse;
 use crate::connect::SqlStore;
 use crate::entity::bookmark::{Column, Entity, Model};
 use crate::search::bounded;
@@ -41,6 +44,71 @@ impl Bookmarks for SqlStore {
         found.into_iter().map(Model::stored).collect()
     }
 
+    async fn listed(
+        &self,
+        name: &str,
+        before: Timestamp,
+        after: Option<&StoredBookmark>,
+        limit: u64,
+    ) -> Result<Vec<StoredBookmark>, Error> {
+        let mut condition = named(name).add(Column::CreatedAt.lt(before.as_millis()));
+        if let Some(after) = after {
+            let (at, id) = (after.bookmark.created_at.as_millis(), after.bookmark.id.as_str());
+            let instance = after.instance_id.as_str();
+            // The first comparison alone is what the index begins with.
+            condition = condition.add(Column::CreatedAt.gte(at)).add(
+                Condition::any().add(Column::CreatedAt.gt(at)).add(Column::Id.gt(id)).add(
+                    Condition::all().add(Column::Id.eq(id)).add(Column::InstanceId.gt(instance)),
+                ),
+            );
+        }
+        let query = Entity::find()
+            .filter(condition)
+            .order_by_asc(Column::CreatedAt)
+            .order_by_asc(Column::Id)
+            .order_by_asc(Column::InstanceId)
+            .limit(bounded(limit));
+        let found =
+            self.tried(|| async { Ok(query.clone().all(&self.database.reader).await?) }).await?;
+        found.into_iter().map(Model::stored).collect()
+    }
+
+    async fn awaited(
+        &self,
+        name: &str,
+        after: Option<&Awaited>,
+        limit: u64,
+    ) -> Result<Vec<Awaited>, Error> {
+        let mut condition = named(name);
+        if let Some(after) = after {
+            let (hash, definition) = (after.hash.as_str(), after.definition_id.as_str());
+            condition = condition.add(Column::Hash.gte(hash)).add(
+                Condition::any()
+                    .add(Column::Hash.gt(hash))
+                    .add(Column::DefinitionId.gt(definition)),
+            );
+        }
+        let query = Entity::find()
+            .select_only()
+            .column(Column::Hash)
+            .column(Column::DefinitionId)
+            .expr(Column::Payload.min())
+            .filter(condition)
+            .group_by(Column::Hash)
+            .group_by(Column::DefinitionId)
+            .order_by_asc(Column::Hash)
+            .order_by_asc(Column::DefinitionId)
+            .limit(bounded(limit));
+        let found: Vec<(String, String, String)> = self
+            .tried(|| async { Ok(query.clone().into_tuple().all(&self.database.reader).await?) })
+            .await?;
+        let read = |(hash, definition_id, payload): (String, String, String)| {
+            let payload = parse("a bookmark's payload", &payload)?;
+            Ok(Awaited { hash, definition_id: definition_id.into(), payload })
+        };
+        found.into_iter().map(read).collect()
+    }
+
     async fn route_templates(&self, limit: u64) -> Result<Vec<String>, Error> {
         self.tried(|| async {
             Ok(Entity::find()
@@ -56,4 +124,12 @@ impl Bookmarks for SqlStore {
         })
         .await
     }
+}
+
+/// Bookmarks of a name that is listed. A partial index is used only by a query that repeats its
+/// condition.
+fn named(name: &str) -> Condition {
+    let listed: Vec<_> = LISTED.iter().map(|name| format!("'{name}'")).collect();
+    let listed = Expr::cust(format!("name IN ({})", listed.join(", ")));
+    Condition::all().add(Column::Name.eq(name)).add(listed)
 }

@@ -1,7 +1,8 @@
 //! Open bookmarks, and queries for them.
 
 use async_trait::async_trait;
-use model::{Bookmark, BookmarkId, DefinitionId, InstanceId, limits};
+use model::{Bookmark, BookmarkId, DefinitionId, InstanceId, Timestamp, limits};
+use serde_json::Value;
 
 use crate::Error;
 
@@ -58,6 +59,21 @@ pub struct BookmarkFilter {
     pub name: Option<String>,
 }
 
+/// The names of the bookmarks that can be listed: an index has them. The migration that makes the
+/// index has the same names.
+pub const LISTED: [&str; 2] = ["Elsa.RunTask", "Staunch.MessageReceived"];
+
+/// What bookmarks of a definition wait for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Awaited {
+    /// The hash of the stimulus.
+    pub hash: String,
+    /// The definition.
+    pub definition_id: DefinitionId,
+    /// The payload of one of the bookmarks.
+    pub payload: Value,
+}
+
 /// Open bookmarks.
 #[async_trait]
 pub trait Bookmarks: Send + Sync {
@@ -67,6 +83,31 @@ pub trait Bookmarks: Send + Sync {
     /// See [`Error`].
     async fn find(&self, filter: &BookmarkFilter, limit: u64)
     -> Result<Vec<StoredBookmark>, Error>;
+
+    /// At most `limit` bookmarks with one of the [`LISTED`] names that were made before this time,
+    /// oldest first, after this one.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    async fn listed(
+        &self,
+        name: &str,
+        before: Timestamp,
+        after: Option<&StoredBookmark>,
+        limit: u64,
+    ) -> Result<Vec<StoredBookmark>, Error>;
+
+    /// What the bookmarks with one of the [`LISTED`] names wait for: each hash once for every
+    /// definition, at most `limit` of them, in the order of hashes and definitions, after this one.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    async fn awaited(
+        &self,
+        name: &str,
+        after: Option<&Awaited>,
+        limit: u64,
+    ) -> Result<Vec<Awaited>, Error>;
 
     /// At most `limit` distinct route templates with parameters (`{…}`) of open
     /// `Elsa.HttpEndpoint` bookmarks.

@@ -34,7 +34,7 @@ mod values;
 
 use async_trait::async_trait;
 
-pub use bookmarks::{BookmarkFilter, Bookmarks, StoredBookmark, shard_of};
+pub use bookmarks::{Awaited, BookmarkFilter, Bookmarks, LISTED, StoredBookmark, shard_of};
 pub use census::{Census, Counts};
 pub use definitions::{
     Base, DefinitionColumn, DefinitionFilter, DefinitionOrder, Definitions, Deleted, Publication,

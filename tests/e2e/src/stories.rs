@@ -40,7 +40,9 @@ stories! {
         a_value_is_64_deep_at_most_at_every_door;
     events: events_are_readable_json_in_order;
     leases: every_lease_is_in_the_log_and_in_the_figures;
-    listening: each_message_of_a_stream_starts_one_instance_g1_g2;
+    listening:
+        each_message_of_a_stream_starts_one_instance_g1_g2
+        what_is_chosen_starts_once_and_in_order;
     publication: a_new_version_runs_everywhere_at_once_g10;
     refusals: bad_input_is_refused_at_every_door_with_a_reason;
     searchable: instances_are_found_by_the_values_of_their_variables;
@@ -53,7 +55,8 @@ stories! {
     tasks:
         a_worker_is_any_client_and_its_reports_count_once
         a_task_that_is_late_or_not_wanted_is_announced
-        a_worker_without_nats_polls_and_any_node_answers_for_it;
+        a_worker_without_nats_polls_and_any_node_answers_for_it
+        tasks_that_the_broker_lost_are_done_once_g4;
     waiting:
         an_instance_waits_for_a_timer_and_for_a_resume
         two_hundred_timers_fire_once_and_not_early_after_their_node_died_g6;

@@ -16,6 +16,7 @@ use store::Store;
 use store::memory::MemoryStore;
 use tokio::task::JoinHandle;
 
+use crate::definitions::OUTER;
 use crate::gateway::Gateways;
 use crate::nemesis::{Nemesis, NodeStore};
 use crate::outside::Outside;
@@ -310,10 +311,17 @@ impl Cluster {
             presence,
             calls: self.outside.clone(),
             points: Some(self.nemesis.clone()),
-            config: executor::Config { offload_turns: false, ..executor::Config::default() },
+            config: settings(),
         };
         let ran = executor::run(context, life).await;
         catalog.close().await;
         ran
     }
+}
+
+/// The settings of an executor: turns run where they are, and workflows may listen to what others send.
+fn settings() -> executor::Config {
+    let mut config = executor::Config { offload_turns: false, ..executor::Config::default() };
+    config.connectors.nats.subjects = [("*".to_owned(), vec![OUTER.to_owned()])].into();
+    config
 }

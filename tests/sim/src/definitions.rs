@@ -13,6 +13,11 @@ pub(crate) const TICK: Duration = Duration::from_secs(7);
 /// The definition that several clients publish at the same time.
 pub(crate) const CONTENDED: &str = "contended";
 
+/// The definition that messages start, their subject, and the stream that has them.
+pub(crate) const LISTENING: &str = "listening";
+pub(crate) const OUTER: &str = "outer.>";
+pub(crate) const OUTER_STREAM: &str = "OUTER";
+
 /// An activity that writes a line.
 pub(crate) fn line(text: &str) -> Value {
     json!({"type": "WriteLine", "text": text})
@@ -59,6 +64,15 @@ pub(crate) fn all() -> Vec<(&'static str, Value)> {
         (
             "waiter",
             sequence(vec![line("a"), wait_for("one"), line("b"), wait_for("two"), line("c")]),
+        ),
+        ("tasker", rounds(vec![json!({"type": "RunTask", "taskName": "Ship"}), line("shipped")])),
+        (
+            LISTENING,
+            sequence(vec![
+                json!({"type": "Staunch.MessageReceived", "id": "message", "from": "all",
+                    "canStartWorkflow": true, "subject": OUTER, "stream": OUTER_STREAM}),
+                line("took"),
+            ]),
         ),
         ("sleeper", sequence(vec![line("a"), delay("00:00:03"), line("b"), delay("00:00:08")])),
         ("child", sequence(vec![line("x"), delay("00:00:01"), line("y")])),

@@ -49,4 +49,6 @@ mod trouble;
 #[cfg(test)]
 mod witness;
 #[cfg(test)]
+mod worker;
+#[cfg(test)]
 mod world;

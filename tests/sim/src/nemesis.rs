@@ -144,7 +144,8 @@ impl Nemesis {
         i64::try_from(self.dice.below(2 * max)).unwrap_or_default() - max.cast_signed()
     }
 
-    fn is_calm(&self) -> bool {
+    /// No faults happen now.
+    pub(crate) fn is_calm(&self) -> bool {
         self.state.lock().unwrap().calm || self.began.elapsed() > self.plan.lasts
     }
 

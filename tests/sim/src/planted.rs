@@ -1,6 +1,7 @@
 //! Bugs planted on purpose. The simulation has to find each of them: otherwise it proves nothing.
 
 mod bus;
+mod outside;
 mod store;
 
 pub(crate) use bus::BrokenBus;
@@ -37,12 +38,16 @@ pub(crate) enum Planted {
     NewKeysOnRetry,
     /// A publication takes the id of the version that is already published.
     VersionReused,
+    /// The stream of tasks seems to have existed all the time, also when it is a new one.
+    LossUnseen,
+    /// A message of a stream is settled before it is handed over.
+    MessageSettledEarly,
     /// A migration is applied without a look at whether what waits exists in the other version.
     MigrationUnchecked,
 }
 
 impl Planted {
-    pub(crate) const ALL: [Self; 34] = [
+    pub(crate) const ALL: [Self; 36] = [
         Self::Store(Bug::VersionUnchecked),
         Self::Store(Bug::OutboxForgotten),
         Self::Store(Bug::CommandsForgotten),
@@ -76,6 +81,8 @@ impl Planted {
         Self::NewKeys,
         Self::NewKeysOnRetry,
         Self::VersionReused,
+        Self::LossUnseen,
+        Self::MessageSettledEarly,
         Self::MigrationUnchecked,
     ];
 }

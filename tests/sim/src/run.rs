@@ -23,6 +23,7 @@ use crate::plan::Plan;
 use crate::planted::Planted;
 use crate::story;
 use crate::trouble::{heal, replace, trouble};
+use crate::worker::{self, WORKERS};
 use crate::world::World;
 
 /// Virtual time within which the world settles after the faults.
@@ -75,6 +76,8 @@ async fn live(engine: Arc<Engine>, options: Options) -> Report {
     let world = Arc::new(World::open(cluster, dice).await);
     populate(&world);
     let trouble = tokio::spawn(trouble(Arc::clone(&world)));
+    let workers: Vec<_> =
+        (0..WORKERS).map(|number| tokio::spawn(worker::work(Arc::clone(&world), number))).collect();
     let replacing = tokio::spawn(replace(Arc::clone(&world), crashed));
 
     let told = tokio::time::timeout(PATIENCE, story::tell(&world)).await;
@@ -90,6 +93,7 @@ async fn live(engine: Arc<Engine>, options: Options) -> Report {
         Err(_) => vec!["the clients did not get to an end".to_owned()],
     };
     replacing.abort();
+    workers.iter().for_each(tokio::task::JoinHandle::abort);
     let stuck = world.cluster.stop().await;
     complaints.extend(stuck.iter().map(|name| format!("{name} does not stop")));
     complaints.extend(nemesis.witness.complaints());
@@ -126,7 +130,7 @@ async fn settle(world: &World, expected: &Expectations) -> Vec<String> {
 async fn is_quiet(world: &World) -> bool {
     let store = &world.cluster.store;
     let sizes = store.sizes();
-    if (sizes.bookmarks, sizes.pending, sizes.outbox) != (0, 0, 0) {
+    if (sizes.bookmarks, sizes.pending - world.late_reports(), sizes.outbox) != (0, 0, 0) {
         return false;
     }
     let filter = InstanceFilter {

@@ -7,10 +7,13 @@ use model::{BookmarkId, SubStatus};
 use store::{BookmarkFilter, Bookmarks as _, Definitions as _, Instances as _};
 
 use crate::client::{Client, triggered_id};
-use crate::definitions::{BUSY, line};
+use crate::definitions::{BUSY, LISTENING, OUTER_STREAM, line};
 use crate::expect::{Expect, Expectations};
 use crate::world::World;
 use crate::{operator, publisher, requests};
+
+/// When the stream of the messages was made, as the twin says it: it is its first one.
+const STREAM_CREATED: &str = "1";
 
 /// Runs all stories of a world.
 pub(crate) async fn tell(world: &Arc<World>) -> Expectations {
@@ -70,10 +73,12 @@ enum Story {
     Scheduled,
     Paused,
     Migrated,
+    Tasker,
+    Listened,
 }
 
 impl Story {
-    const ALL: [Self; 24] = [
+    const ALL: [Self; 26] = [
         Self::WithoutRow,
         Self::WithKey,
         Self::Hello,
@@ -98,6 +103,8 @@ impl Story {
         Self::Scheduled,
         Self::Paused,
         Self::Migrated,
+        Self::Tasker,
+        Self::Listened,
     ];
 
     async fn tell(self, world: &World, client: &Client, label: u64) -> Vec<Expect> {
@@ -226,6 +233,14 @@ impl Story {
             Self::Scheduled => operator::schedule(world, client, &id).await,
             Self::Paused => operator::pause(world, client, &id).await,
             Self::Migrated => operator::migrate(world, client, &id).await,
+            // A task is lost when it is older than its stream, by the clock of the node that hands
+            // it out.
+            Self::Tasker if world.loses_streams() && world.has_wrong_clocks() => Vec::new(),
+            Self::Tasker => {
+                client.start("tasker", &id).await;
+                finished(&["shipped", "shipped", "shipped"])
+            }
+            Self::Listened => listen(world, client, &id).await,
             Self::Teller => {
                 let listener = format!("{id}-told");
                 client.start("told", &listener).await;
@@ -235,6 +250,28 @@ impl Story {
             }
         }
     }
+}
+
+/// Stores messages in a stream that others own: each starts one instance, at once or later.
+async fn listen(world: &World, client: &Client, id: &str) -> Vec<Expect> {
+    let mut expected = Vec::new();
+    let hash = world.cluster.store.triggers_named(model::Stimulus::MESSAGE).await.unwrap();
+    let trigger = hash.into_iter().find(|found| found.definition_id.as_str() == LISTENING).unwrap();
+    for number in 0..6 {
+        let message = protocol::Message {
+            subject: format!("outer.{id}"),
+            headers: [(protocol::header::MESSAGE_ID.to_owned(), format!("{id}.{number}"))].into(),
+            ..protocol::Message::default()
+        };
+        let stored = client.bus.outside().store(message, Duration::from_secs(5)).await.unwrap();
+        let sequence = stored.sequence.to_string();
+        let parts = ["message", &trigger.hash, OUTER_STREAM, STREAM_CREATED, &sequence];
+        let started = triggered_id(&model::derived(&parts), &trigger);
+        expected.push(Expect::lines(started.as_str(), &["took"]));
+        tokio::time::sleep(client.dice.millis(1_500)).await;
+    }
+    // What is in the stream of commands goes with it.
+    if world.loses_streams() { Vec::new() } else { expected }
 }
 
 /// Publishes one version after the other. A start after a confirmed publication runs that version

@@ -11,7 +11,7 @@ use store::{Base, Definitions as _, Instances as _, Page, Publication, shard_of}
 use crate::chance::Dice;
 use crate::client::Client;
 use crate::cluster::Cluster;
-use crate::definitions::{self, TICK};
+use crate::definitions::{self, OUTER, OUTER_STREAM, TICK};
 use crate::edition::Edition;
 
 pub(crate) struct World {
@@ -26,6 +26,7 @@ pub(crate) struct World {
 impl World {
     /// A world whose definitions are published, without nodes.
     pub(crate) async fn open(cluster: Arc<Cluster>, dice: Dice) -> Self {
+        cluster.bus.make_stream(OUTER_STREAM, OUTER);
         let ticker = publish(&cluster).await;
         let ticker_until = Mutex::new(cluster.clock.now());
         Self { cluster, dice, ticker, ticker_until, editions: Mutex::default() }
@@ -43,6 +44,21 @@ impl World {
     /// The broker loses all its data at some time in this world.
     pub(crate) fn loses_streams(&self) -> bool {
         self.cluster.nemesis.plan().wipe_at.is_some()
+    }
+
+    /// The clocks of nodes are wrong in this world.
+    pub(crate) fn has_wrong_clocks(&self) -> bool {
+        self.cluster.nemesis.plan().skew_max_ms > 0
+    }
+
+    /// The reports of workers that nobody waits for: the second of two reports about a task is kept
+    /// for days, in case it came early.
+    pub(crate) fn late_reports(&self) -> usize {
+        let pending = self.cluster.store.pending();
+        let is_late = |row: &&store::PendingCommand| {
+            row.waiting && row.command.subject.starts_with("staunch.cmd.task.")
+        };
+        pending.iter().filter(is_late).count()
     }
 
     pub(crate) async fn lines(&self, id: &str) -> Vec<String> {

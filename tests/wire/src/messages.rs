@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{Alteration, Entry, InstanceId, Map, Parent, SubStatus, TaskStatus, Timestamp, What};
 use protocol::{
     Alter, Body, BurstJournal, CachePosition, Cancel, Command, ContentType, Dead, EventRaised,
-    Headers, HttpAnswer, LifecycleEvent, Lineage, Message, Noticed, Outcome, Perform, Refusal,
-    ReplyWhen, Restart, Resume, Runtime, Sequence, Start, Taking, TaskCompleted, TaskRequest,
-    TimerArmed, decode_body, encode_body, subject,
+    Headers, HttpAnswer, LifecycleEvent, Lineage, LostTask, Message, Noticed, Outcome, Perform,
+    Refusal, ReplyWhen, Restart, Resume, Runtime, Sequence, Start, Taking, TaskCompleted,
+    TaskRequest, TimerArmed, decode_body, encode_body, subject,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -96,7 +96,9 @@ fn commands() -> Vec<(&'static str, Command)> {
         lineage: Lineage { depth: 1, chain: 2 },
         ..Command::new("c-1".into(), body)
     };
-    let perform = Perform { instance_id: "i-1".into() };
+    let perform = Perform { instance_id: "i-1".into(), lost: None };
+    let lost = LostTask { bookmark_id: "b-1".into(), before: at(5) };
+    let again = Perform { lost: Some(lost), ..perform.clone() };
     vec![
         ("command-start", whole(Body::Start(start))),
         ("command-resume", whole(Body::Resume(resume))),
@@ -106,6 +108,7 @@ fn commands() -> Vec<(&'static str, Command)> {
         ("command-task", whole(Body::Task(task))),
         ("command-task-failed", whole(Body::Task(failed))),
         ("command-perform", Command::new("c-1".into(), Body::Perform(perform))),
+        ("command-perform-lost", Command::new("c-1".into(), Body::Perform(again))),
     ]
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use chassis::Point;
 use engine::{Effect, LogLevel, LogLine};
-use model::Timestamp;
+use model::{Stimulus, Timestamp};
 use protocol::{ContentType, Headers, HttpAnswer, Message, TimerArmed, encode_body, subject};
 use store::{Burst, Commit, StoredBookmark};
 use tokio::time::Instant;
@@ -77,6 +77,7 @@ pub(crate) async fn commit(cx: &Cx, tenure: &mut Tenure, mut ran: Ran) -> Result
     }
     let traceparent = ran.work.traceparent.clone();
     let outgoing = Outgoing { notices, ..outgoing(&burst, journal, cx.now(), traceparent) };
+    let listens = burst.created.iter().any(|new| new.bookmark.name == Stimulus::MESSAGE);
     let began = Instant::now();
     let span = tracing::debug_span!(target: "spans", "commit", otel.kind = "client");
     let committed = cx.store.commit(burst).instrument(span).await;
@@ -85,6 +86,9 @@ pub(crate) async fn commit(cx: &Cx, tenure: &mut Tenure, mut ran: Ran) -> Result
         Ok(Commit::Done { waiting: woken }) => {
             cx.at(Point::Committed).await;
             tenure.known = Some(known);
+            if listens {
+                cx.waits_for_messages.notify_one();
+            }
             log_lines(&ran.effects, &tenure.id);
             Ok(Committed::Done(Box::new(Done { was, outgoing, answer, woken })))
         }

@@ -2,7 +2,7 @@
 
 use engine::{Alter, Fence, Input, Resume};
 use model::{Alteration, Instance, SubStatus};
-use protocol::{Body, Refusal};
+use protocol::{Body, LostTask, Perform, Refusal};
 
 use crate::burst::Known;
 use crate::record::Order;
@@ -71,6 +71,7 @@ fn asked(known: &Known, body: &Body, work: &Work) -> Meaning {
         Body::Resume(resume) => resumed(known, resume, work),
         Body::Cancel(cancel) => cancelled(known, cancel.reason.clone()),
         Body::Alter(alter) => altered(known, alter),
+        Body::Perform(Perform { lost: Some(lost), .. }) => hands_out_again(known, lost),
         Body::Perform(_) => match &known.row {
             Some(row) if row.status == SubStatus::Executing => Meaning::Tail,
             _ => Meaning::Nothing,
@@ -78,6 +79,15 @@ fn asked(known: &Known, body: &Body, work: &Work) -> Meaning {
         // Events and tasks are routed first; an instance gets them as a resume or a start.
         Body::Event(_) | Body::Task(_) => Meaning::Nothing,
     }
+}
+
+fn hands_out_again(known: &Known, lost: &LostTask) -> Meaning {
+    let record = &known.record;
+    let is_open = record.open().any(|open| open.id == lost.bookmark_id);
+    let input = record.state.lost_task(&lost.bookmark_id, lost.before).filter(|_| is_open);
+    let Some(input) = input else { return Meaning::Nothing };
+    let bookmark_id = lost.bookmark_id.clone();
+    Meaning::Turn(Input::Resume(Resume { bookmark_id, input, responds: false }))
 }
 
 fn start(known: &Known, work: &Work) -> Meaning {

@@ -1,8 +1,13 @@
 //! Messages that workflows listen to.
 
+use std::time::Duration;
+
+use bus::{Bus as _, Stream};
+use chassis::Clock as _;
 use connectors::NatsConfig;
-use model::SubStatus;
+use model::{Instance, SubStatus};
 use serde_json::{Value, json};
+use store::Inbox as _;
 
 use crate::Config;
 use crate::wired::world::{Peculiar, World, line, sequence};
@@ -19,7 +24,8 @@ fn config() -> Config {
         ("*".to_owned(), vec!["orders.>".to_owned()]),
         ("kept-out".to_owned(), vec!["public.>".to_owned()]),
     ];
-    config.connectors.nats = NatsConfig { subjects: subjects.into(), ..NatsConfig::default() };
+    let buckets = [("*".to_owned(), vec!["config".to_owned(), "files".to_owned()])];
+    config.connectors.nats = NatsConfig { subjects: subjects.into(), buckets: buckets.into() };
     config
 }
 
@@ -32,7 +38,7 @@ async fn tell(world: &World, subject: &str, content: &Value) {
     bus::Wire::send(&world.bus, message).await.unwrap();
 }
 
-async fn of(world: &World, definition: &str) -> Vec<model::Instance> {
+async fn of(world: &World, definition: &str) -> Vec<Instance> {
     let every = store::InstanceFilter::default();
     let page = store::Page::new(0, model::limits::PAGE_ITEMS_MAX);
     let all = store::Instances::list(&world.store, &every, page).await.unwrap();
@@ -101,4 +107,209 @@ async fn a_subject_that_is_not_allowed_is_not_listened_to() {
     world.until_quiet().await;
     assert!(of(&world, "other").await.is_empty());
     assert!(of(&world, "kept-out").await.is_empty());
+}
+
+/// A trigger, or a wait, for the messages of the stream `ORDERS`.
+fn reads(can_start: bool, more: Value) -> Value {
+    let mut reads = listens(can_start);
+    reads["stream"] = json!("ORDERS");
+    reads["from"] = json!("all");
+    for (name, value) in more.as_object().unwrap() {
+        reads[name] = value.clone();
+    }
+    reads
+}
+
+fn outputs() -> Value {
+    json!({"outputs": [{"name": "Got"}, {"name": "Tokens"}]})
+}
+
+async fn store(world: &World, subject: &str, content: &str) {
+    let (subject, payload) = (subject.to_owned(), content.as_bytes().to_vec());
+    let message = protocol::Message { subject, payload, ..protocol::Message::default() };
+    world.bus.outside().store(message, Duration::from_secs(5)).await.unwrap();
+}
+
+async fn listening(names: &[&str]) -> (World, Vec<super::world::Node>) {
+    let world = World::new();
+    world.bus.make_stream("ORDERS", "orders.>");
+    let mut nodes = Vec::new();
+    for name in names {
+        let peculiar = Peculiar { config: Some(config()), ..Peculiar::default() };
+        nodes.push(world.peculiar(name, peculiar).await);
+    }
+    (world, nodes)
+}
+
+/// What the instances of a definition have got, by the number in it.
+async fn got(world: &World, definition: &str) -> Vec<u64> {
+    let mut got = Vec::new();
+    for instance in of(world, definition).await {
+        let output = world.record(instance.id.as_str()).await.state.output;
+        got.extend(output.get("Got").and_then(|got| got["id"].as_u64()));
+    }
+    got.sort_unstable();
+    got
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_predicate_chooses_and_what_cannot_be_judged_is_a_dead_letter() {
+    let (world, _nodes) = listening(&["a", "b"]).await;
+    let predicate = json!({"predicate": {"js": "args.content.parts.length > 1"}});
+    world.publish("big", sequence(vec![reads(true, predicate)]), outputs()).await;
+    for id in 0..20 {
+        let parts = vec![0; id % 4];
+        store(&world, "orders.eu", &json!({"id": id, "parts": parts}).to_string()).await;
+        if id == 10 {
+            store(&world, "orders.eu", "no order").await;
+        }
+    }
+    let expected: Vec<u64> = (0..20).filter(|id| id % 4 > 1).collect();
+    world.until("the big ones", async || got(&world, "big").await.len() >= expected.len()).await;
+    world.until_quiet().await;
+    assert_eq!(got(&world, "big").await, expected);
+    let dead = world.bus.stored(Stream::Dead);
+    assert_eq!(dead.len(), 1, "{dead:?}");
+    let letter = &dead[0].1;
+    assert_eq!(
+        (letter.subject.as_str(), letter.payload.as_slice()),
+        ("staunch.dead.message.orders.eu", b"no order".as_slice())
+    );
+    let reason = letter.header(protocol::header::REASON).unwrap();
+    assert!(reason.starts_with("predicate: "), "{reason}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_correlation_id_says_which_instance_goes_on() {
+    let (world, _nodes) = listening(&["a"]).await;
+    let correlated = json!({"correlationId": {"js": "args.content.customer"}});
+    world.publish("trigger", sequence(vec![reads(true, correlated.clone())]), outputs()).await;
+    world.publish("wait", sequence(vec![reads(false, correlated)]), outputs()).await;
+    for name in ["ann", "bob"] {
+        let mut start = super::world::start("wait", name, json!({}));
+        if let protocol::Body::Start(start) = &mut start.body {
+            start.correlation_id = Some(name.to_owned());
+        }
+        world.ask(start, protocol::ReplyWhen::Committed).await;
+        world.until_status(name, SubStatus::Suspended).await;
+    }
+    store(&world, "orders.eu", r#"{"id": 1, "customer": "bob"}"#).await;
+    store(&world, "orders.eu", r#"{"id": 2}"#).await;
+    world.until_status("bob", SubStatus::Finished).await;
+    world.until("the trigger", async || !of(&world, "trigger").await.is_empty()).await;
+    world.until_quiet().await;
+    assert_eq!(world.status("ann").await, Some(SubStatus::Suspended));
+    let started = of(&world, "trigger").await;
+    assert_eq!(started.len(), 1);
+    assert_eq!(started[0].correlation_id.as_deref(), Some("bob"));
+    let dead = world.bus.stored(Stream::Dead);
+    let reason = dead[0].1.header(protocol::header::REASON);
+    assert_eq!((dead.len(), reason), (1, Some("correlationId: the message has none")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn messages_of_one_key_start_once() {
+    let (world, _nodes) = listening(&["a", "b"]).await;
+    let keyed = json!({"deduplicationKey": {"js": "args.content.id"}});
+    world.publish("once", sequence(vec![reads(true, keyed)]), outputs()).await;
+    for id in [1, 2, 1, 3, 2, 1] {
+        store(&world, "orders.eu", &json!({"id": id}).to_string()).await;
+    }
+    world.until("each key", async || got(&world, "once").await.len() >= 3).await;
+    // After the time for which events are remembered, the instance itself is still there.
+    let later = world.clock.now().after(Duration::from_secs(1));
+    assert!(world.store.forget_routed(later, 100).await.unwrap() > 0);
+    store(&world, "orders.eu", r#"{"id": 3}"#).await;
+    store(&world, "orders.eu", r#"{"id": 4}"#).await;
+    world.until("the last key", async || got(&world, "once").await.len() >= 4).await;
+    world.until_quiet().await;
+    assert_eq!(got(&world, "once").await, [1, 2, 3, 4]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn in_order_the_next_message_comes_when_the_one_before_has_ended_or_waits() {
+    let (world, mut nodes) = listening(&["a", "b"]).await;
+    let ordered = reads(true, json!({"inOrder": true}));
+    let call = json!({"type": "Elsa.SendHttpRequest", "id": "c", "url": "http://slow.test/"});
+    world.publish("ordered", sequence(vec![ordered, call]), outputs()).await;
+    for id in 0..12 {
+        store(&world, "orders.eu", &json!({"id": id}).to_string()).await;
+    }
+    // No call is answered but for a moment now and then.
+    world.calls.respond("http://slow.test/", 200, json!({}));
+    let mut at_once = 0;
+    for round in 0.. {
+        assert!(round < 1_000, "the messages are not taken");
+        world.calls.hold();
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let all = of(&world, "ordered").await;
+        let running = all.iter().filter(|one| !one.status.is_final()).count();
+        at_once = at_once.max(running);
+        let ended = all.len() - running;
+        if ended >= 4 && nodes.len() > 1 {
+            nodes.remove(0).kill().await;
+        }
+        if ended >= 12 {
+            break;
+        }
+        world.calls.go();
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(at_once, 1, "one at a time");
+    let mut all = of(&world, "ordered").await;
+    assert_eq!(all.len(), 12);
+    all.sort_by_key(|one| one.created_at);
+    let mut order = Vec::new();
+    for one in &all {
+        order.push(world.record(one.id.as_str()).await.state.output["Got"]["id"].as_u64().unwrap());
+    }
+    assert_eq!(order, (0..12).collect::<Vec<_>>());
+}
+
+#[tokio::test(start_paused = true)]
+async fn changes_of_keys_and_stored_objects_start_workflows() {
+    let (world, _nodes) = listening(&["a"]).await;
+    world.bus.make_stream("KV_config", "$KV.config.>");
+    world.bus.make_stream("OBJ_files", "$O.files.>");
+    let key = json!({"type": "Staunch.KeyChanged", "id": "k", "canStartWorkflow": true,
+        "bucket": "config", "key": "a.*", "operations": ["put"], "from": "all",
+        "result": {"memoryReference": {"id": "Got"}},
+        "changedKey": {"memoryReference": {"id": "Tokens"}}});
+    let object = json!({"type": "Staunch.ObjectStored", "id": "o", "canStartWorkflow": true,
+        "bucket": "files", "from": "all", "objectName": {"memoryReference": {"id": "Got"}},
+        "size": {"memoryReference": {"id": "Tokens"}}});
+    let mut secret = key.clone();
+    secret["bucket"] = json!("private");
+    world.publish("keys", sequence(vec![key]), outputs()).await;
+    world.publish("objects", sequence(vec![object]), outputs()).await;
+    world.publish("secret", sequence(vec![secret]), outputs()).await;
+    store(&world, "$KV.config.a.b", r#"{"id": 1}"#).await;
+    store(&world, "$KV.config.other", r#"{"id": 2}"#).await;
+    let deleted = protocol::Message {
+        subject: "$KV.config.a.c".to_owned(),
+        headers: [("KV-Operation".to_owned(), "DEL".to_owned())].into(),
+        ..protocol::Message::default()
+    };
+    world.bus.outside().store(deleted, Duration::from_secs(5)).await.unwrap();
+    store(&world, "$O.files.M.YS5wZGY=", r#"{"name": "a.pdf", "size": 9, "digest": "x"}"#).await;
+    store(&world, "$O.files.M.YS5wZGY=", r#"{"name": "a.pdf", "deleted": true}"#).await;
+    store(&world, "$O.files.C.1", "a chunk").await;
+    let output = async |definition: &str| {
+        let all = of(&world, definition).await;
+        assert!(all.len() <= 1, "{all:?}");
+        match all.first() {
+            Some(one) => Some(json!(world.record(one.id.as_str()).await.state.output)),
+            None => None,
+        }
+    };
+    world
+        .until("a key and an object", async || {
+            output("keys").await.is_some() && output("objects").await.is_some()
+        })
+        .await;
+    world.until_quiet().await;
+    assert_eq!(output("keys").await, Some(json!({"Got": {"id": 1}, "Tokens": "a.b"})));
+    assert_eq!(output("objects").await, Some(json!({"Got": "a.pdf", "Tokens": 9})));
+    assert_eq!(output("secret").await, None);
+    assert_eq!(world.bus.stored(Stream::Dead), []);
 }

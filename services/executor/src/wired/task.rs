@@ -2,8 +2,10 @@
 
 use bus::{Stream, Wire as _};
 use futures::StreamExt as _;
-use model::{Map, SubStatus, TaskStatus, What};
-use protocol::{Body, Command, Message, Outcome, Refusal, ReplyWhen, TaskCompleted};
+use model::{BookmarkId, Map, SubStatus, TaskStatus, Timestamp, What};
+use protocol::{
+    Body, Command, LostTask, Message, Outcome, Perform, Refusal, ReplyWhen, TaskCompleted,
+};
 use serde_json::{Value, json};
 
 use crate::wired::world::{World, cancel, resume, sequence, wait_for};
@@ -161,6 +163,43 @@ async fn a_task_of_a_cancelled_instance_is_cancelled() {
     assert_eq!(notice.subject, format!("staunch.task-cancel.Ship.1.{id}"));
     let body: Value = serde_json::from_slice(&notice.payload).unwrap();
     assert_eq!((&body["taskId"], &body["workflowInstanceId"]), (&json!(id), &json!("i")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_the_broker_lost_is_handed_out_once_again() {
+    let (world, _node) = begun(json!({})).await;
+    let id = task_id(&world);
+    let bookmark_id = BookmarkId::new(world.bookmarks("i").await["Elsa.RunTask"].as_str());
+    let before = world.instance("i").await.unwrap().updated_at;
+    let ask = async |name: &str, before: Timestamp| {
+        let lost = LostTask { bookmark_id: bookmark_id.clone(), before };
+        let perform = Perform { instance_id: "i".into(), lost: Some(lost) };
+        let command = Command::new(name.into(), Body::Perform(perform)).encode().unwrap();
+        bus::Queue::publish(&world.bus, command).await.unwrap();
+        world.until_quiet().await;
+    };
+    ask("early", before).await;
+    assert_eq!(attempts(&world).len(), 1, "the loss was before the attempt");
+    let after = before.after(std::time::Duration::from_secs(1));
+    tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+    ask("lost", after).await;
+    world.until("the second attempt", async || attempts(&world).len() == 2).await;
+    // What is handed out now is handed out after the loss.
+    ask("again", after).await;
+    let handed_out = attempts(&world);
+    assert_eq!(handed_out.len(), 2);
+    let (message, body) = &handed_out[1];
+    assert_eq!((&body["taskId"], &body["attempt"]), (&json!(id), &json!(2)));
+    assert_eq!(
+        (message.id(), &body["input"]),
+        (Some(format!("{id}.2").as_str()), &json!({"order": 7}))
+    );
+    let late = TaskCompleted { attempt: Some(1), ..report("late", &id, Some(("Ship", 1))) };
+    assert_eq!(send(&world, "late", late).await.refusal, Some(Refusal::AlreadyDone));
+    let now = TaskCompleted { attempt: Some(2), ..report("now", &id, Some(("Ship", 1))) };
+    assert_eq!(send(&world, "now", now).await.sub_status, Some(SubStatus::Finished));
+    ask("over", after).await;
+    assert_eq!(attempts(&world).len(), 2);
 }
 
 #[tokio::test(start_paused = true)]

@@ -273,7 +273,7 @@ impl World {
         }
         for instance_id in self.store.unfinished(late, 1_000).await.unwrap() {
             let id = CommandId::new(chassis::Chance::new_id(&*self.chance));
-            let perform = Body::Perform(Perform { instance_id });
+            let perform = Body::Perform(Perform { instance_id, lost: None });
             self.send(&Command::new(id, perform)).await;
         }
     }

@@ -8,6 +8,7 @@ use crate::play::{Row, Table, row};
 pub(crate) fn tables() -> Vec<Table> {
     let mut all = messages();
     all.push(received());
+    all.extend(watched());
     all.extend(keys());
     all.extend(objects());
     all
@@ -94,6 +95,19 @@ fn received() -> Table {
                 json!({"subject": "orders.>", "stream": "ORDERS", "from": "2026-01-31T08:00:00Z"}),
             )
             .then(arrived()),
+            row(
+                "It chooses, correlates, knows keys and keeps an order.",
+                json!({"subject": "orders.>", "stream": "ORDERS", "inOrder": true,
+                    "predicate": {"js": "args.content.id > 5"},
+                    "correlationId": {"js": "args.content.customer"},
+                    "deduplicationKey": {"liquid": "{{ args.content.id }}"}}),
+            )
+            .then(arrived()),
+            row(
+                "A predicate that names a variable.",
+                json!({"subject": "a", "predicate": {"js": "args.content.id > variables.Least"}}),
+            ),
+            row("An order without a stream.", json!({"subject": "a", "inOrder": true})),
             row("A subject that hears everything.", json!({"subject": ">"})),
             row("A subject of Staunch.", json!({"subject": "staunch.event.>"})),
             row("A stream of Staunch.", json!({"subject": "a", "stream": "STAUNCH_EVENTS"})),
@@ -101,6 +115,57 @@ fn received() -> Table {
             row("No subject.", json!({"stream": "ORDERS"})),
         ],
     )
+}
+
+fn watched() -> Vec<Table> {
+    let chooses = |bucket: &str| {
+        json!({"bucket": bucket, "inOrder": true, "predicate": {"js": "args.sequence > 5"},
+            "correlationId": {"js": "args.subject"}, "deduplicationKey": {"js": "args.sequence"}})
+    };
+    let changed = || {
+        json!({"__EventPayloadWorkflowInput": {"payload": {"key": "prices.a", "operation": "put",
+            "sequence": 7, "content": {"eur": 3}}}})
+    };
+    let stored = || {
+        json!({"__EventPayloadWorkflowInput": {"payload": {"name": "a.pdf", "size": 9,
+            "digest": "SHA-256=abc", "metadata": {"of": "ann"}, "headers": {}}}})
+    };
+    let keys = Table::new(
+        "Staunch.KeyChanged",
+        vec![
+            row("It waits for any key.", json!({"bucket": "config"})),
+            row("One is written.", json!({"bucket": "config", "key": "prices.*"})).then(changed()),
+            row(
+                "Some operations, from the beginning.",
+                json!({"bucket": "config", "operations": ["put", "delete"], "from": "all"}),
+            )
+            .then(changed()),
+            row("It chooses, correlates, knows keys and keeps an order.", chooses("config"))
+                .then(changed()),
+            row("What is no operation.", json!({"bucket": "config", "operations": ["touch"]})),
+            row("A bucket of Staunch.", json!({"bucket": "staunch_leases"})),
+            row("What is no pattern.", json!({"bucket": "config", "key": "a..b"})),
+            row("No bucket.", json!({"key": "a"})),
+        ],
+    );
+    let objects = Table::new(
+        "Staunch.ObjectStored",
+        vec![
+            row("It waits for an object.", json!({"bucket": "files"})),
+            row("One is stored.", json!({"bucket": "files"})).then(stored()),
+            row(
+                "Large ones alone.",
+                json!({"bucket": "files", "predicate": {"js": "args.content.size > 1000"}}),
+            )
+            .then(stored()),
+            row("It chooses, correlates, knows keys and keeps an order.", chooses("files"))
+                .then(stored()),
+            row("A store of Staunch.", json!({"bucket": "staunch_payloads"})),
+            row("What is no time.", json!({"bucket": "files", "from": "soon"})),
+            row("No store.", json!({})),
+        ],
+    );
+    vec![keys, objects]
 }
 
 fn keys() -> Vec<Table> {

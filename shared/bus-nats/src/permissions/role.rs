@@ -152,9 +152,11 @@ fn executor(grant: &mut Grant) {
     }
 }
 
-/// Publishes what is due, and what a crashed executor left in the outbox.
+/// Publishes what is due, and what a crashed executor left in the outbox. Reads which tasks a new stream
+/// has.
 fn timer(grant: &mut Grant) {
     outgoing(grant);
+    grant.publishes([format!("$JS.API.DIRECT.GET.{}", subject::TASKS_STREAM)]);
     grant.subscribes([subject::TIMER_ARMED]);
     follows(grant, subject::TIMERS_BUCKET);
     writes(grant, subject::TIMERS_BUCKET);

@@ -22,8 +22,9 @@ const ACK_PENDING_MAX: usize = 8_192;
 /// The number of messages in one stream: a work queue refuses more, the others drop the oldest.
 const MESSAGES_MAX: usize = 1_000_000;
 
-#[derive(Default)]
 pub(super) struct Log {
+    /// When the streams were made.
+    since: Instant,
     streams: BTreeMap<Stream, One>,
     consumer: Consumer,
     /// The consumers of tasks, by name.
@@ -62,6 +63,17 @@ pub(super) struct Pulled {
     pub(super) attempt: i64,
     pub(super) stored_at: Timestamp,
     pub(super) message: Message,
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self {
+            since: Instant::now(),
+            streams: BTreeMap::new(),
+            consumer: Consumer::default(),
+            pools: BTreeMap::new(),
+        }
+    }
 }
 
 impl Log {
@@ -183,12 +195,13 @@ impl Log {
     }
 
     pub(super) fn span(&self, stream: Stream) -> Span {
+        let age = Some(self.since.elapsed());
         let Some(one) = self.streams.get(&stream) else {
-            return Span { first: 1, last: 0, messages: 0 };
+            return Span { first: 1, last: 0, messages: 0, age };
         };
         let first = one.stored.keys().next().copied().unwrap_or(one.last + 1);
         let messages = u64::try_from(one.stored.len()).unwrap_or(u64::MAX);
-        Span { first, last: one.last, messages }
+        Span { first, last: one.last, messages, age }
     }
 
     pub(super) fn provide(&mut self, name: String, subject: String) {

@@ -1,16 +1,18 @@
-//! What workflows use of NATS, in memory: subjects, and buckets and object stores that exist once they
-//! are written. There are no streams but Staunch's own.
+//! What workflows use of NATS, in memory: subjects, streams, and buckets and object stores that exist
+//! once they are written.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use futures::StreamExt as _;
 use futures::stream::BoxStream;
+use futures::{FutureExt as _, StreamExt as _};
 use protocol::Message;
+use tokio::time::Instant;
 
 use super::MemoryBus;
+use super::streams::{Given, Streams};
 use crate::{
     Error, KeyValue, Outside, OutsideError, Place, Put, Revision, Stored, Taken, Wire as _,
 };
@@ -23,6 +25,7 @@ pub(super) struct State {
     /// The newest revision of all buckets.
     revision: Revision,
     objects: BTreeMap<(String, String), Bytes>,
+    pub(super) streams: Streams,
 }
 
 #[async_trait]
@@ -42,8 +45,13 @@ impl Outside for MemoryBus {
     }
 
     async fn store(&self, message: Message, _timeout: Duration) -> Result<Stored, OutsideError> {
-        let subject = &message.subject;
-        Err(OutsideError::NoResponders(format!("no stream has the subject {subject}")))
+        let stored = self.open().map_err(refused)?.outside.streams.store(&message);
+        self.shared.arrived.notify_waiters();
+        let Some((stream, sequence)) = stored else {
+            let subject = &message.subject;
+            return Err(OutsideError::NoResponders(format!("no stream has the subject {subject}")));
+        };
+        Ok(Stored { stream, sequence })
     }
 
     async fn key(&self, bucket: &str, key: &str) -> Result<Option<KeyValue>, OutsideError> {
@@ -116,7 +124,48 @@ impl Outside for MemoryBus {
         &self,
         place: &Place,
     ) -> Result<BoxStream<'static, Result<Taken, OutsideError>>, OutsideError> {
-        Err(OutsideError::Absent(format!("the stream {} does not exist", place.stream)))
+        let absent = || OutsideError::Absent(format!("the stream {} does not exist", place.stream));
+        let mut state = self.open().map_err(refused)?;
+        // The place begins now, and not when the first message is asked for.
+        state.outside.streams.touch(place).ok_or_else(absent)?;
+        drop(state);
+        let (bus, place) = (self.clone(), place.clone());
+        let messages = futures::stream::unfold((bus, place), |(bus, place)| async {
+            let taken = bus.next_of(&place).await;
+            Some((taken, (bus, place)))
+        });
+        Ok(messages.boxed())
+    }
+}
+
+impl MemoryBus {
+    async fn next_of(&self, place: &Place) -> Result<Taken, OutsideError> {
+        loop {
+            let arrived = self.shared.arrived.notified();
+            tokio::pin!(arrived);
+            arrived.as_mut().enable();
+            let now = Instant::now();
+            let next = self.open().map_err(refused)?.outside.streams.next(place, now);
+            match next {
+                None => {
+                    let text = format!("the stream {} does not exist", place.stream);
+                    return Err(OutsideError::Absent(text));
+                }
+                Some(Ok(Given { message, sequence, created })) => {
+                    let (bus, place) = (self.clone(), place.clone());
+                    let settle = async move {
+                        bus.state().outside.streams.settle(&place, sequence);
+                        bus.shared.arrived.notify_waiters();
+                    };
+                    return Ok(Taken { message, sequence, created, settle: settle.boxed() });
+                }
+                Some(Err(Some(again_at))) => tokio::select! {
+                    () = arrived => {}
+                    () = tokio::time::sleep_until(again_at) => {}
+                },
+                Some(Err(None)) => arrived.await,
+            }
+        }
     }
 }
 

@@ -193,7 +193,7 @@ fn decode_body(message: &Message) -> Result<Body, Garbled> {
                     Body::Cancel(Cancel { instance_id, ..codec::decode_exact(kind, bytes)? })
                 }
                 "alter" => Body::Alter(Alter { instance_id, ..codec::decode_exact(kind, bytes)? }),
-                _ => Body::Perform(Perform { instance_id }),
+                _ => Body::Perform(Perform { instance_id, ..codec::decode_exact(kind, bytes)? }),
             })
         }
         _ => Err(unknown()),

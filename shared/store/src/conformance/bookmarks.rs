@@ -2,12 +2,14 @@
 
 use super::case::{Subject, cases};
 use super::sample::{at, bookmark, first, http, id};
-use crate::{BookmarkFilter, StoredBookmark};
+use crate::{Awaited, BookmarkFilter, LISTED, StoredBookmark};
 
 cases![
     bookmarks_are_found_by_every_member,
     the_oldest_are_found_first,
     route_templates_are_listed_once,
+    bookmarks_of_a_name_are_listed_in_parts,
+    what_is_awaited_is_listed_once_for_each_definition,
 ];
 
 async fn keep(store: &Subject, instance_id: &str, created: Vec<StoredBookmark>) {
@@ -64,4 +66,67 @@ async fn route_templates_are_listed_once(store: Subject) {
     keep(&store, "b", vec![http("b", "r1", "z/{id}"), http("b", "r2", "a/{b}/c")]).await;
     assert_eq!(store.route_templates(10).await.unwrap(), ["/a/{b}/c", "/z/{id}"]);
     assert_eq!(store.route_templates(1).await.unwrap(), ["/a/{b}/c"]);
+}
+
+async fn bookmarks_of_a_name_are_listed_in_parts(store: Subject) {
+    let task = |instance: &str, name: &str, millis| {
+        let mut stored = bookmark(instance, name);
+        stored.bookmark.name = LISTED[0].to_owned();
+        stored.bookmark.created_at = at(millis);
+        stored
+    };
+    keep(&store, "a", vec![task("a", "x", 5), task("a", "y", 3), bookmark("a", "event")]).await;
+    keep(&store, "b", vec![task("b", "x", 5), task("b", "z", 9), task("b", "w", 5)]).await;
+    let list = async |before: i64, limit: u64| {
+        let mut listed: Vec<StoredBookmark> = Vec::new();
+        loop {
+            let part = store.listed(LISTED[0], at(before), listed.last(), limit).await.unwrap();
+            if part.is_empty() {
+                break;
+            }
+            assert!(part.len() as u64 <= limit);
+            listed.extend(part);
+        }
+        let name = |row: StoredBookmark| format!("{}/{}", row.instance_id, row.bookmark.id);
+        listed.into_iter().map(name).collect::<Vec<_>>()
+    };
+    let all = ["a/y", "b/w", "a/x", "b/x", "b/z"];
+    for limit in [1, 2, 100] {
+        assert_eq!(list(10, limit).await, all, "{limit}");
+    }
+    assert_eq!(list(9, 2).await, all[..4]);
+    assert!(list(3, 2).await.is_empty());
+}
+
+async fn what_is_awaited_is_listed_once_for_each_definition(store: Subject) {
+    let waits = |instance: &str, id: &str, definition: &str, hash: &str| {
+        let mut stored = bookmark(instance, id);
+        stored.definition_id = definition.into();
+        stored.bookmark.name = LISTED[1].to_owned();
+        stored.bookmark.hash = hash.to_owned();
+        stored.bookmark.payload = serde_json::json!({"subject": hash});
+        stored
+    };
+    for (instance, definition, hash) in
+        [("a", "d", "h"), ("b", "d", "h"), ("c", "e", "h"), ("d", "c", "i"), ("e", "d", "g")]
+    {
+        keep(&store, instance, vec![waits(instance, "w", definition, hash)]).await;
+    }
+    keep(&store, "f", vec![bookmark("f", "event")]).await;
+    for limit in [1, 2, 100] {
+        let mut listed: Vec<Awaited> = Vec::new();
+        loop {
+            let part = store.awaited(LISTED[1], listed.last(), limit).await.unwrap();
+            if part.is_empty() {
+                break;
+            }
+            assert!(part.len() as u64 <= limit);
+            listed.extend(part);
+        }
+        let wanted = [("g", "d"), ("h", "d"), ("h", "e"), ("i", "c")].map(|(hash, definition)| {
+            let payload = serde_json::json!({"subject": hash});
+            Awaited { hash: hash.to_owned(), definition_id: definition.into(), payload }
+        });
+        assert_eq!(listed, wanted, "{limit}");
+    }
 }

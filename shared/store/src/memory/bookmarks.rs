@@ -1,12 +1,13 @@
 //! Bookmarks in memory.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
+use model::{BookmarkId, InstanceId, Timestamp};
 
 use super::instances::size;
 use super::{MemoryStore, Operation};
-use crate::{BookmarkFilter, Bookmarks, Error, StoredBookmark};
+use crate::{Awaited, BookmarkFilter, Bookmarks, Error, StoredBookmark};
 
 #[async_trait]
 impl Bookmarks for MemoryStore {
@@ -21,8 +22,55 @@ impl Bookmarks for MemoryStore {
             }
             let mut found: Vec<_> =
                 tables.bookmarks.values().filter(|bookmark| fits(bookmark, filter)).collect();
-            found.sort_by_key(|row| (row.bookmark.created_at, &row.bookmark.id, &row.instance_id));
+            found.sort_by_key(|row| age(row));
             Ok(found.into_iter().take(size(limit)).cloned().collect())
+        })
+        .await
+    }
+
+    async fn listed(
+        &self,
+        name: &str,
+        before: Timestamp,
+        after: Option<&StoredBookmark>,
+        limit: u64,
+    ) -> Result<Vec<StoredBookmark>, Error> {
+        self.run(Operation::FindBookmarks, |tables| {
+            let mut found: Vec<_> = tables
+                .bookmarks
+                .values()
+                .filter(|row| row.bookmark.name == name && row.bookmark.created_at < before)
+                .filter(|row| after.is_none_or(|after| age(row) > age(after)))
+                .collect();
+            found.sort_by_key(|row| age(row));
+            Ok(found.into_iter().take(size(limit)).cloned().collect())
+        })
+        .await
+    }
+
+    async fn awaited(
+        &self,
+        name: &str,
+        after: Option<&Awaited>,
+        limit: u64,
+    ) -> Result<Vec<Awaited>, Error> {
+        self.run(Operation::FindBookmarks, |tables| {
+            let mut found = BTreeMap::new();
+            for row in tables.bookmarks.values().filter(|row| row.bookmark.name == name) {
+                let key = (row.bookmark.hash.clone(), row.definition_id.clone());
+                found.entry(key).or_insert_with(|| row.bookmark.payload.clone());
+            }
+            let found = found.into_iter().map(|((hash, definition_id), payload)| Awaited {
+                hash,
+                definition_id,
+                payload,
+            });
+            let is_next = |one: &Awaited| {
+                after.is_none_or(|after| {
+                    (&one.hash, &one.definition_id) > (&after.hash, &after.definition_id)
+                })
+            };
+            Ok(found.filter(is_next).take(size(limit)).collect())
         })
         .await
     }
@@ -35,6 +83,11 @@ impl Bookmarks for MemoryStore {
         })
         .await
     }
+}
+
+/// The order of bookmarks, oldest first.
+fn age(row: &StoredBookmark) -> (Timestamp, &BookmarkId, &InstanceId) {
+    (row.bookmark.created_at, &row.bookmark.id, &row.instance_id)
 }
 
 fn fits(row: &StoredBookmark, filter: &BookmarkFilter) -> bool {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use async_nats::jetstream;
 use cluster::NodePlan;
+use futures::StreamExt as _;
 use serde_json::{Value, json};
 use testkit::eventually;
 
@@ -13,10 +14,11 @@ use crate::world::World;
 
 const SOON: Duration = Duration::from_secs(90);
 const MESSAGES: u64 = 300;
+const CHOSEN: u64 = 20;
 
 fn plan(name: &str, roles: &str) -> NodePlan {
     let mut plan = NodePlan::new(name, roles);
-    let allowed = ["--nats-subjects", "*=orders.>|confirmed.>", "--nats-buckets", "*=book"];
+    let allowed = ["--nats-subjects", "*=orders.>|confirmed.>", "--nats-buckets", "*=book|book-files"];
     plan.arguments.extend(allowed.map(str::to_owned));
     plan
 }
@@ -78,4 +80,91 @@ pub(crate) async fn each_message_of_a_stream_starts_one_instance_g1_g2(world: Wo
         let value: Value = serde_json::from_slice(&entry.value).unwrap();
         assert_eq!(value, json!({ "id": id }));
     }
+}
+
+/// A predicate, keys of messages and an order, on a real stream, with an executor that is killed; and
+/// what changes in a bucket and is stored in an object store starts a workflow.
+pub(crate) async fn what_is_chosen_starts_once_and_in_order(world: World) {
+    let gateway = world.start(plan("gateway", "ingress,timer,cache-notifier")).await;
+    let mut first = world.start(plan("a", "executor")).await;
+    let _second = world.start(plan("b", "executor")).await;
+    let api = Api::new(&gateway.url());
+    let stream = jetstream::new(world.client().await);
+    let config = jetstream::stream::Config {
+        name: "ORDERS".to_owned(),
+        subjects: vec!["orders.>".to_owned()],
+        ..jetstream::stream::Config::default()
+    };
+    stream.create_stream(config).await.unwrap();
+    let bucket =
+        jetstream::kv::Config { bucket: "book".to_owned(), ..jetstream::kv::Config::default() };
+    let bucket = stream.create_key_value(bucket).await.unwrap();
+    let objects = jetstream::object_store::Config {
+        bucket: "book-files".to_owned(),
+        ..jetstream::object_store::Config::default()
+    };
+    let objects = stream.create_object_store(objects).await.unwrap();
+    let listens = |id: &str, more: Value| {
+        let mut trigger = json!({"id": "m", "canStartWorkflow": true, "from": "all"});
+        for (name, value) in more.as_object().unwrap() {
+            trigger[name] = value.clone();
+        }
+        let mut definition = sequence(id, &[trigger]);
+        definition["outputs"] = json!([{"name": "Got"}]);
+        definition
+    };
+    let got = json!({"memoryReference": {"id": "Got"}});
+    let orders = json!({"type": "Staunch.MessageReceived", "subject": "orders.*",
+        "stream": "ORDERS", "inOrder": true, "predicate": {"js": "args.content.id % 2 == 0"},
+        "deduplicationKey": {"js": "args.content.id"}, "result": got});
+    let keys = json!({"type": "Staunch.KeyChanged", "bucket": "book", "key": "a.*",
+        "operations": ["put"], "result": got});
+    let stored =
+        json!({"type": "Staunch.ObjectStored", "bucket": "book-files", "objectName": got});
+    api.publish(&listens("chosen", orders)).await;
+    api.publish(&listens("keys", keys)).await;
+    api.publish(&listens("objects", stored)).await;
+    let publish = async |content: String| {
+        stream.publish("orders.eu", content.into()).await.unwrap().await.unwrap();
+    };
+    publish("no order".to_owned()).await;
+    for id in 0..CHOSEN {
+        for _ in 0..2 {
+            publish(json!({ "id": id }).to_string()).await;
+        }
+        if id == CHOSEN / 2 {
+            first.kill().unwrap();
+        }
+    }
+    bucket.put("a.b", r#"{"x": 1}"#.into()).await.unwrap();
+    bucket.put("b", "other".into()).await.unwrap();
+    bucket.delete("a.b").await.unwrap();
+    bucket.put("a.c", r#"{"x": 2}"#.into()).await.unwrap();
+    objects.put("report.txt", &mut "four".as_bytes()).await.unwrap();
+    objects.put("gone.txt", &mut "four".as_bytes()).await.unwrap();
+    objects.delete("gone.txt").await.unwrap();
+    eventually("every chosen message has its instance", SOON, async || {
+        api.count("chosen", Some("Finished")).await >= CHOSEN / 2
+    })
+    .await;
+    eventually("the bucket and the store have theirs", SOON, async || {
+        // The bucket keeps the last change of each key: the first value of `a.b` may be gone.
+        api.count("keys", Some("Finished")).await >= 1
+            && api.count("objects", Some("Finished")).await >= 1
+    })
+    .await;
+    eventually("nothing is left to take", SOON, async || {
+        let mut stream = stream.get_stream("ORDERS").await.unwrap();
+        stream.info().await.unwrap();
+        let mut consumers = stream.consumers();
+        let consumer = consumers.next().await.unwrap().unwrap();
+        consumer.num_pending == 0 && consumer.num_ack_pending == 0
+    })
+    .await;
+    assert_eq!(api.count("chosen", None).await, CHOSEN / 2);
+    assert!((1..=2).contains(&api.count("keys", None).await));
+    assert!((1..=2).contains(&api.count("objects", None).await));
+    let dead = stream.get_stream("STAUNCH_DEAD").await.unwrap();
+    let letter = dead.get_last_raw_message_by_subject("staunch.dead.message.orders.eu").await;
+    assert_eq!(letter.unwrap().payload.as_ref(), b"no order");
 }

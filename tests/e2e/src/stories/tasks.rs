@@ -1,5 +1,6 @@
 //! A worker is a plain JetStream client, with a consumer that Staunch has made.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use async_nats::jetstream::consumer::{PullConsumer, pull};
@@ -13,7 +14,8 @@ use crate::api::Api;
 use crate::workflow::sequence;
 use crate::world::World;
 
-const SOON: Duration = Duration::from_secs(30);
+const SOON: Duration = Duration::from_secs(90);
+const TASKS: u64 = 30;
 
 /// Hands out a task, and has its result.
 fn ships(id: &str, more: Value) -> Value {
@@ -208,4 +210,60 @@ pub(crate) async fn a_worker_without_nats_polls_and_any_node_answers_for_it(worl
         stream.get_info().await.unwrap().state.messages == 0
     })
     .await;
+}
+
+/// G4: the broker loses everything while tasks are open. Each is handed out again, under the same id as
+/// the next attempt, and counts once.
+pub(crate) async fn tasks_that_the_broker_lost_are_done_once_g4(mut world: World) {
+    let node = world.node("all", "all").await;
+    let api = Api::new(&node.url());
+    api.publish(&ships("ships", json!({}))).await;
+    let mut instances = BTreeSet::new();
+    for _ in 0..TASKS {
+        instances.insert(api.start("ships", json!({})).await);
+    }
+    let client = world.client().await;
+    let mut tasks = BTreeSet::new();
+    {
+        let pool = pool(&jetstream::new(client.clone())).await;
+        // Some are done, some are acknowledged or not while the worker is at work, the rest waits.
+        for number in 0..TASKS / 2 {
+            let (message, task) = pull(&pool).await;
+            tasks.insert(task["taskId"].as_str().unwrap().to_owned());
+            if number % 3 == 0 {
+                report(&client, &task["taskId"], 1, json!({"output": 1})).await;
+                instances.remove(task["workflowInstanceId"].as_str().unwrap());
+            }
+            if number % 3 < 2 {
+                message.double_ack().await.unwrap();
+            }
+        }
+    }
+    world.cluster.brokers_mut().wipe().await.unwrap();
+    world.cluster.provision().await.unwrap();
+
+    let client = world.client().await;
+    let pool = pool(&jetstream::new(client.clone())).await;
+    let (mut done, mut taken) = (BTreeMap::<String, u32>::new(), 0);
+    let open = instances.len();
+    while !instances.is_empty() {
+        let (message, task) = pull(&pool).await;
+        taken += 1;
+        let id = task["taskId"].as_str().unwrap().to_owned();
+        let attempt = u32::try_from(task["attempt"].as_u64().unwrap()).unwrap();
+        assert_eq!(attempt, 2, "{task}");
+        let late = report(&client, &task["taskId"], 1, json!({"output": "late"})).await;
+        assert_eq!(late["refusal"], "alreadyDone", "{late}");
+        let outcome = report(&client, &task["taskId"], attempt, json!({"output": 2})).await;
+        message.double_ack().await.unwrap();
+        if outcome["subStatus"] == "Finished" {
+            instances.remove(task["workflowInstanceId"].as_str().unwrap());
+            *done.entry(id).or_default() += 1;
+        }
+    }
+    assert!(done.values().all(|count| *count == 1), "{done:?}");
+    assert_eq!(done.len(), open);
+    assert_eq!(api.count("ships", Some("Finished")).await, TASKS);
+    println!("{TASKS} tasks, {open} open when the broker lost everything: {taken} handed out again");
+    assert_eq!(taken, open);
 }

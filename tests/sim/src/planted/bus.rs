@@ -15,6 +15,7 @@ use model::Timestamp;
 use protocol::{CachePosition, ContentType, Message, decode_body, encode_body, header, subject};
 
 use super::Planted;
+use super::outside::BrokenOutside;
 
 /// A bus of one node, with the bug.
 pub(crate) struct BrokenBus {
@@ -144,7 +145,8 @@ impl Queue for BrokenBus {
     }
 
     async fn span(&self, stream: Stream) -> Result<Span, Error> {
-        self.bus.span(stream).await
+        let span = self.bus.span(stream).await?;
+        Ok(if self.has(Planted::LossUnseen) { Span { age: None, ..span } } else { span })
     }
 
     async fn remove(&self, stream: Stream, sequence: u64) -> Result<bool, Error> {
@@ -225,7 +227,11 @@ impl Bus for BrokenBus {
     }
 
     fn outside(&self) -> Arc<dyn Outside> {
-        self.bus.outside()
+        let outside = self.bus.outside();
+        match self.has(Planted::MessageSettledEarly) {
+            true => Arc::new(BrokenOutside(outside)),
+            false => outside,
+        }
     }
 }
 

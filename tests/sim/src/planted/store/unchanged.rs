@@ -6,9 +6,9 @@ use model::{
     VersionId,
 };
 use store::{
-    AlterationJob, AlterationPlan, ApiKey, Audit, AuditFilter, Base, BookmarkFilter, Bookmarks,
-    Census, Claim, Counts, DefinitionFilter, Definitions, Deleted, Ended, EndedFilter, Error,
-    JobStatus, KeyedRequest, Keys, Leftover, Leftovers, Listed, Owned, Page, PendingCommand,
+    AlterationJob, AlterationPlan, ApiKey, Audit, AuditFilter, Awaited, Base, BookmarkFilter,
+    Bookmarks, Census, Claim, Counts, DefinitionFilter, Definitions, Deleted, Ended, EndedFilter,
+    Error, JobStatus, KeyedRequest, Keys, Leftover, Leftovers, Listed, Owned, Page, PendingCommand,
     PlanStatus, Plans, Progress, Publication, Published, Requests, Retracted, Salvage, Saved,
     ScheduleFilter, SchedulePause, ScheduleStatus, Schedules, SearchableFilter, SearchableNames,
     Store, StoredBookmark, Tokens, Upkeep, VersionOption, Walked,
@@ -185,6 +185,25 @@ impl Bookmarks for BrokenStore {
         limit: u64,
     ) -> Result<Vec<StoredBookmark>, Error> {
         self.twin.find(filter, limit).await
+    }
+
+    async fn listed(
+        &self,
+        name: &str,
+        before: Timestamp,
+        after: Option<&StoredBookmark>,
+        limit: u64,
+    ) -> Result<Vec<StoredBookmark>, Error> {
+        self.twin.listed(name, before, after, limit).await
+    }
+
+    async fn awaited(
+        &self,
+        name: &str,
+        after: Option<&Awaited>,
+        limit: u64,
+    ) -> Result<Vec<Awaited>, Error> {
+        self.twin.awaited(name, after, limit).await
     }
 
     async fn route_templates(&self, limit: u64) -> Result<Vec<String>, Error> {

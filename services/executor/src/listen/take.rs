@@ -1,0 +1,257 @@
+//! What becomes of one message: the command that hands it to the workflows that listen, nothing, or a
+//! dead letter.
+
+use std::sync::Arc;
+
+use bus::{Error, Taken};
+use engine::outside::wildcards;
+use model::{CommandId, Content, Map, MessageSource, Script};
+use protocol::{Body, Command, EventRaised, Message, header, subject};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::in_order;
+use crate::cx::Cx;
+use crate::stop::Stop;
+
+/// The name of the task in which expressions run.
+const TASK: &str = "executor: message";
+/// The header of a bucket that says what happened to a key.
+const OPERATION: &str = "KV-Operation";
+/// Bytes of a correlation id, and of a key.
+const TEXT_BYTES_MAX: usize = 1_024;
+
+/// The end of a message that no command can be made of.
+pub(super) enum Unsent {
+    /// Its content or its size: another try ends the same.
+    Unfit(String),
+    /// The queue does not take it now.
+    Later(String),
+}
+
+/// Takes a message that nobody keeps.
+pub(super) async fn hear(
+    cx: &Cx,
+    hash: &str,
+    source: &MessageSource,
+    message: &Message,
+    id: CommandId,
+) -> Result<(), Unsent> {
+    match command(cx, hash, source, message, None, id).await? {
+        Some(command) => publish(cx, &command).await,
+        None => Ok(()),
+    }
+}
+
+/// Takes one message of a stream. One that cannot be handed over now is not settled: it comes again.
+pub(super) async fn take(
+    cx: &Cx,
+    hash: &str,
+    source: &MessageSource,
+    taken: Taken,
+    stop: &CancellationToken,
+) {
+    let Taken { message, sequence, created, settle } = taken;
+    let stream = source.stream.as_deref().unwrap_or_default();
+    let number = sequence.to_string();
+    let id = CommandId::new(model::derived(&["message", hash, stream, &created, &number]));
+    let handed_over = async {
+        match command(cx, hash, source, &message, Some(sequence), id).await? {
+            Some(command) if source.in_order => in_order::hand_over(cx, &command, stop).await,
+            Some(command) => publish(cx, &command).await,
+            None => Ok(()),
+        }
+    };
+    match handed_over.await {
+        Ok(()) => settle.await,
+        Err(Unsent::Unfit(reason)) => {
+            if bury(cx, &message, &reason).await {
+                settle.await;
+            }
+        }
+        Err(Unsent::Later(reason)) => {
+            tracing::debug!(reason, stream, sequence, "a message waits in its stream");
+        }
+    }
+}
+
+/// The command that hands a message to the workflows which listen; none if they do not take it.
+async fn command(
+    cx: &Cx,
+    hash: &str,
+    source: &MessageSource,
+    message: &Message,
+    sequence: Option<u64>,
+    id: CommandId,
+) -> Result<Option<Command>, Unsent> {
+    let Some(payload) = payload(source, message, sequence).map_err(Unsent::Unfit)? else {
+        return Ok(None);
+    };
+    let Some(Judged { correlation_id, key }) = judged(cx, source, &payload).await? else {
+        return Ok(None);
+    };
+    let id = key.map_or(id, |key| CommandId::new(model::derived(&["message-key", hash, &key])));
+    let raised = EventRaised {
+        event_name: message.subject.clone(),
+        correlation_id,
+        payload,
+        listened: Some(source.clone()),
+        ..EventRaised::default()
+    };
+    let mut command = Command::new(id, Body::Event(raised));
+    command.traceparent = message.header(header::TRACEPARENT).map(str::to_owned);
+    Ok(Some(command))
+}
+
+/// What workflows get; none of a message that is not of the kind for which they listen.
+fn payload(
+    source: &MessageSource,
+    message: &Message,
+    sequence: Option<u64>,
+) -> Result<Option<Value>, String> {
+    let mut payload = json!({
+        "subject": message.subject,
+        "tokens": wildcards(&source.subject, &message.subject),
+        "headers": message.headers,
+        "sequence": sequence,
+    });
+    match &source.content {
+        Content::Message => payload["content"] = connectors::message_value(message)?,
+        Content::Key(operations) => {
+            let operation = match message.header(OPERATION) {
+                None => "put",
+                Some("PURGE") => "purge",
+                Some(_) => "delete",
+            };
+            if !operations.is_empty() && !operations.iter().any(|one| one == operation) {
+                return Ok(None);
+            }
+            payload["operation"] = operation.into();
+            payload["key"] = message.subject.splitn(3, '.').nth(2).into();
+            payload["content"] = connectors::message_value(message)?;
+        }
+        Content::Object => {
+            let stored: Value = serde_json::from_slice(&message.payload)
+                .map_err(|error| format!("it does not describe an object: {error}"))?;
+            if stored["deleted"] == true {
+                return Ok(None);
+            }
+            for member in ["name", "size", "digest", "metadata", "headers"] {
+                payload[member] = stored.get(member).cloned().unwrap_or_default();
+            }
+            payload["content"] = stored;
+        }
+    }
+    Ok(Some(payload))
+}
+
+/// What the expressions of a source say about a message that is taken.
+#[derive(Default)]
+struct Judged {
+    correlation_id: Option<String>,
+    key: Option<String>,
+}
+
+async fn judged(
+    cx: &Cx,
+    source: &MessageSource,
+    payload: &Value,
+) -> Result<Option<Judged>, Unsent> {
+    let MessageSource { predicate, correlation, key, .. } = source;
+    if predicate.is_none() && correlation.is_none() && key.is_none() {
+        return Ok(Some(Judged::default()));
+    }
+    let later = |error: String| Unsent::Later(error);
+    let permit = cx.script_permit().await.map_err(|stop| later(format!("{stop:?}")))?;
+    let message = payload.as_object().cloned().unwrap_or_default();
+    if !cx.config.offload_turns {
+        return judge(cx, source, &message).map_err(Unsent::Unfit);
+    }
+    let (cx, source) = (Arc::clone(cx), source.clone());
+    let judging = tasks::blocking(TASK, move || {
+        let judged = judge(&cx, &source, &message);
+        drop(permit);
+        judged
+    });
+    judging.await.map_err(|panicked| later(panicked.to_string()))?.map_err(Unsent::Unfit)
+}
+
+fn judge(cx: &Cx, source: &MessageSource, message: &Map) -> Result<Option<Judged>, String> {
+    let value = |script: &Script, what: &str| {
+        let value = cx.engine.judge(script, message.clone(), cx.now());
+        value.map_err(|reason| format!("{what}: {reason}"))
+    };
+    if let Some(predicate) = &source.predicate {
+        match value(predicate, "predicate")? {
+            Value::Bool(true) => {}
+            Value::Bool(false) => return Ok(None),
+            Value::String(text) if text.trim().eq_ignore_ascii_case("true") => {}
+            Value::String(text) if text.trim().eq_ignore_ascii_case("false") => return Ok(None),
+            other => {
+                let shown: String = other.to_string().chars().take(100).collect();
+                return Err(format!("predicate: {shown} is neither true nor false"));
+            }
+        }
+    }
+    let text = |script: &Option<Script>, what: &str| {
+        let Some(script) = script else { return Ok(None) };
+        let text = match value(script, what)? {
+            Value::String(text) => text.trim().to_owned(),
+            value @ (Value::Number(_) | Value::Bool(_)) => value.to_string(),
+            _ => String::new(),
+        };
+        match text.len() {
+            0 => Err(format!("{what}: the message has none")),
+            1..=TEXT_BYTES_MAX => Ok(Some(text)),
+            _ => Err(format!("{what}: it has more than {TEXT_BYTES_MAX} bytes")),
+        }
+    };
+    let correlation_id = text(&source.correlation, "correlationId")?;
+    Ok(Some(Judged { correlation_id, key: text(&source.key, "deduplicationKey")? }))
+}
+
+async fn publish(cx: &Cx, command: &Command) -> Result<(), Unsent> {
+    let encoded = command.encode().map_err(|garbled| Unsent::Unfit(garbled.to_string()))?;
+    match cx.bus.publish(encoded).await {
+        Ok(_) => Ok(()),
+        Err(Error::TooLarge(reason)) => Err(Unsent::Unfit(reason)),
+        Err(error) => Err(Unsent::Later(error.to_string())),
+    }
+}
+
+/// Puts a message that no command can be made of among the dead letters; true if it is there.
+async fn bury(cx: &Cx, message: &Message, reason: &str) -> bool {
+    let mut dead = message.clone();
+    dead.subject = subject::dead(&format!("staunch.message.{}", subject::dotted(&message.subject)));
+    dead.headers.insert(header::REASON.to_owned(), reason.replace(['\r', '\n'], " "));
+    dead.headers.insert(header::ORIGIN.to_owned(), message.subject.clone());
+    tracing::warn!(subject = message.subject, reason, "a message cannot be taken");
+    let cut = Message { payload: Vec::new(), ..dead.clone() };
+    let mut kept = cx.bus.publish(dead).await;
+    if let Err(Error::TooLarge(_)) = kept {
+        kept = cx.bus.publish(cut).await;
+    }
+    match kept {
+        Ok(_) => true,
+        Err(error) => {
+            tracing::warn!(%error, "a dead letter cannot be stored now");
+            false
+        }
+    }
+}
+
+impl Unsent {
+    pub(super) fn reason(&self) -> &str {
+        match self {
+            Self::Unfit(reason) | Self::Later(reason) => reason,
+        }
+    }
+
+    /// The end of a message that the workflows which listen could not be given.
+    pub(super) fn of(stop: Stop) -> Self {
+        match stop {
+            Stop::Dead(_, reason) | Stop::Refused(_, reason) => Self::Unfit(reason),
+            passing => Self::Later(format!("{passing:?}")),
+        }
+    }
+}

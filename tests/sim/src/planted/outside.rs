@@ -1,0 +1,79 @@
+//! What workflows use of NATS, with the bug.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bus::{KeyValue, Outside, OutsideError, Place, Put, Revision, Stored, Taken};
+use bytes::Bytes;
+use futures::stream::BoxStream;
+use futures::{FutureExt as _, StreamExt as _};
+use protocol::Message;
+
+/// The streams of others: each message is settled before it is handed over.
+pub(super) struct BrokenOutside(pub(super) Arc<dyn Outside>);
+
+#[async_trait]
+impl Outside for BrokenOutside {
+    async fn follow(
+        &self,
+        place: &Place,
+    ) -> Result<BoxStream<'static, Result<Taken, OutsideError>>, OutsideError> {
+        let taken = self.0.follow(place).await?;
+        let early = |taken: Result<Taken, OutsideError>| async move {
+            let mut taken = taken?;
+            taken.settle.await;
+            taken.settle = async {}.boxed();
+            Ok(taken)
+        };
+        Ok(taken.then(early).boxed())
+    }
+
+    async fn tell(&self, message: Message) -> Result<(), OutsideError> {
+        self.0.tell(message).await
+    }
+
+    async fn ask(&self, message: Message, timeout: Duration) -> Result<Message, OutsideError> {
+        self.0.ask(message, timeout).await
+    }
+
+    async fn store(&self, message: Message, timeout: Duration) -> Result<Stored, OutsideError> {
+        self.0.store(message, timeout).await
+    }
+
+    async fn key(&self, bucket: &str, key: &str) -> Result<Option<KeyValue>, OutsideError> {
+        self.0.key(bucket, key).await
+    }
+
+    async fn set_key(
+        &self,
+        bucket: &str,
+        key: &str,
+        value: Option<Bytes>,
+        expected: Option<Revision>,
+        nonce: &str,
+    ) -> Result<Put, OutsideError> {
+        self.0.set_key(bucket, key, value, expected, nonce).await
+    }
+
+    async fn object(
+        &self,
+        store: &str,
+        name: &str,
+        bytes_max: usize,
+    ) -> Result<Option<Bytes>, OutsideError> {
+        self.0.object(store, name, bytes_max).await
+    }
+
+    async fn set_object(&self, store: &str, name: &str, bytes: Bytes) -> Result<(), OutsideError> {
+        self.0.set_object(store, name, bytes).await
+    }
+
+    async fn listen(
+        &self,
+        subject: &str,
+        group: &str,
+    ) -> Result<BoxStream<'static, Message>, OutsideError> {
+        self.0.listen(subject, group).await
+    }
+}
