@@ -161,8 +161,7 @@ export async function machine({ page, look }) {
   await word.click({ force: true });
   await inspector(page).locator(".cm-content").click();
   await page.keyboard.type("variables.To");
-  await page.locator(".cm-tooltip-autocomplete li").filter({ hasText: "variables.Total" }).waitFor();
-  await page.keyboard.press("Enter");
+  await page.locator(".cm-tooltip-autocomplete li").filter({ hasText: "variables.Total" }).first().click();
   await page.keyboard.type(" > 3");
   await look("transition");
   await page.locator(".react-flow__pane").click({ position: { x: 30, y: 30 } });
