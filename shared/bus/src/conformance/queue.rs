@@ -259,7 +259,7 @@ async fn selected(
 async fn messages_are_selected_by_subject(bus: &impl Bus) {
     let span = async || {
         let span = must("span", bus.span(Stream::Events).await);
-        let age = span.age.expect("the age of the stream");
+        let age = span.age.unwrap_or(Duration::MAX);
         assert!(age < Duration::from_secs(3_600), "{age:?}");
         ((span.first, span.last, span.messages), age)
     };
