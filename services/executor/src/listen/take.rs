@@ -18,6 +18,8 @@ use crate::stop::Stop;
 const TASK: &str = "executor: message";
 /// The header of a bucket that says what happened to a key.
 const OPERATION: &str = "KV-Operation";
+/// The header with which a server marks the end of a key, such as the end of its time.
+const MARKER: &str = "Nats-Marker-Reason";
 /// Bytes of a correlation id, and of a key.
 const TEXT_BYTES_MAX: usize = 1_024;
 
@@ -118,10 +120,10 @@ fn payload(
     match &source.content {
         Content::Message => payload["content"] = connectors::message_value(message)?,
         Content::Key(operations) => {
-            let operation = match message.header(OPERATION) {
-                None => "put",
-                Some("PURGE") => "purge",
-                Some(_) => "delete",
+            let operation = match (message.header(OPERATION), message.header(MARKER)) {
+                (None, None) => "put",
+                (Some("PURGE"), _) | (None, Some("MaxAge" | "Purge")) => "purge",
+                (Some(_), _) | (None, Some(_)) => "delete",
             };
             if !operations.is_empty() && !operations.iter().any(|one| one == operation) {
                 return Ok(None);

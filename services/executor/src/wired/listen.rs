@@ -285,12 +285,14 @@ async fn changes_of_keys_and_stored_objects_start_workflows() {
     world.publish("secret", sequence(vec![secret]), outputs()).await;
     store(&world, "$KV.config.a.b", r#"{"id": 1}"#).await;
     store(&world, "$KV.config.other", r#"{"id": 2}"#).await;
-    let deleted = protocol::Message {
-        subject: "$KV.config.a.c".to_owned(),
-        headers: [("KV-Operation".to_owned(), "DEL".to_owned())].into(),
-        ..protocol::Message::default()
-    };
-    world.bus.outside().store(deleted, Duration::from_secs(5)).await.unwrap();
+    for (name, value) in [("KV-Operation", "DEL"), ("Nats-Marker-Reason", "MaxAge")] {
+        let gone = protocol::Message {
+            subject: "$KV.config.a.c".to_owned(),
+            headers: [(name.to_owned(), value.to_owned())].into(),
+            ..protocol::Message::default()
+        };
+        world.bus.outside().store(gone, Duration::from_secs(5)).await.unwrap();
+    }
     store(&world, "$O.files.M.YS5wZGY=", r#"{"name": "a.pdf", "size": 9, "digest": "x"}"#).await;
     store(&world, "$O.files.M.YS5wZGY=", r#"{"name": "a.pdf", "deleted": true}"#).await;
     store(&world, "$O.files.C.1", "a chunk").await;
