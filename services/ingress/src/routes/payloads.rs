@@ -63,7 +63,8 @@ pub(super) async fn keep(
 ///
 /// They are checked while they are sent: the connection breaks off where they are damaged.
 #[utoipa::path(get, path = "/payloads/{hash}", tag = "payloads",
-    params(("hash" = String, Path, description = "`sha256-` and 64 hexadecimal digits")),
+    params(("hash" = String, Path,
+        example = "sha256-ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", description = "`sha256-` and 64 hexadecimal digits")),
     responses((status = 200, body = String, content_type = "application/octet-stream"),
         (status = 400, body = ProblemBody), (status = 404, body = ProblemBody)))]
 pub(super) async fn read(

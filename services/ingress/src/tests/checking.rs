@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::world::{World, waits_for};
+use super::world::{World, waits_for, writes_line};
 use crate::Config;
 
 const CHECK: &str = "/elsa/api/workflow-definitions/validation/check";
@@ -10,7 +10,7 @@ const CHECK: &str = "/elsa/api/workflow-definitions/validation/check";
 #[tokio::test]
 async fn a_definition_is_checked_and_not_saved() {
     let world = World::without_executor(Config::default()).await;
-    let good = json!({"definitionId": "good", "root": waits_for("go")});
+    let good = json!({"definitionId": "good", "root": writes_line()});
     let checked = world.post(CHECK, &good).await.expect(200);
     assert_eq!(checked, json!({"isValid": true, "problems": [], "isCutShort": false}));
     world.get("/elsa/api/workflow-definitions/good").await.problem(404);

@@ -131,7 +131,7 @@ async fn the_specific_route_wins_and_equal_ones_are_ambiguous() {
 
 #[tokio::test]
 async fn limits_of_an_endpoint_hold() {
-    let config = Config { body_bytes_max: 1_000, ..Config::default() };
+    let config = Config { payload_bytes_max: 1_000, ..Config::default() };
     let world = World::with(config).await;
     world.publish("small", echo("small", &[("requestSizeLimit", json!(10))])).await;
     world.publish("plain", echo("plain", &[])).await;

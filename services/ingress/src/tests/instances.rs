@@ -110,10 +110,11 @@ async fn a_list_is_paged_by_a_cursor() {
     }
     assert_eq!(found.iter().collect::<Vec<_>>(), order);
     let first = world.get(list).await.expect(200);
+    let whole = world.get("/elsa/api/workflow-instances").await.expect(200);
     let cursor = first["nextCursor"].as_str().unwrap();
     let by_post = json!({"pageSize": 3, "cursor": cursor});
     let second = world.post("/elsa/api/workflow-instances/query", &by_post).await.expect(200);
-    assert_eq!(second["items"][0]["id"], found[3]);
+    assert_eq!(second["items"][0]["id"], whole["items"][3]["id"]);
     for bad in [
         "cursor=x".to_owned(),
         format!("cursor={cursor}&page=1"),

@@ -77,6 +77,7 @@ async fn a_task_is_taken_kept_and_completed_at_three_nodes() {
 #[tokio::test]
 async fn an_attempt_that_is_over_is_fenced() {
     let world = World::new().await;
+    world.start_timer();
     let b = world.another().await;
     world.publish("ships", ships()).await;
     let id = world.begin("ships").await;
@@ -189,7 +190,8 @@ async fn a_task_that_is_not_wanted_any_more_stops_its_worker() {
 async fn a_poll_has_bounds_and_survives_what_it_cannot_read() {
     let world = World::new().await;
     for (body, part) in [
-        (json!({}), "types has 0 items"),
+        (json!({}), "missing field `types`"),
+        (json!({"types": []}), "types has 0 items"),
         (json!({"types": vec!["a"; 17]}), "types has 17 items"),
         (json!({"types": [""]}), "no name"),
         (json!({"types": ["x".repeat(600)]}), "bytes"),
