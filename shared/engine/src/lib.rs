@@ -46,6 +46,7 @@ mod keeping;
 mod languages;
 mod library;
 mod migrate;
+mod misshapen;
 mod moving;
 mod near;
 mod outline;
