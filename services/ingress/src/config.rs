@@ -52,6 +52,8 @@ pub struct Config {
     pub base_path: Option<String>,
     /// Links and workflow endpoints are refused without https.
     pub requires_https: bool,
+    /// Pages of workflows are not sandboxed: they have a host of their own.
+    pub trusts_workflow_pages: bool,
     /// The audit log has an entry for each start, too.
     pub audits_starts: bool,
     /// Networks of proxies that are believed about the addresses of their clients.
@@ -111,6 +113,7 @@ impl Default for Config {
             base_url: None,
             base_path: None,
             requires_https: false,
+            trusts_workflow_pages: false,
             audits_starts: false,
             trusted_proxies: Networks::default(),
             tls: None,
@@ -151,6 +154,7 @@ impl Config {
             base_url: settings.base_url.clone(),
             base_path: settings.base_path(),
             requires_https: settings.require_https,
+            trusts_workflow_pages: settings.trust_workflow_pages,
             audits_starts: settings.audit_starts,
             trusted_proxies: settings.trusted_proxies.clone(),
             tls: TlsFiles::from_settings(settings),

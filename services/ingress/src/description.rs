@@ -6,6 +6,7 @@ mod constraints;
 mod examples;
 mod headers;
 mod parameters;
+mod sample;
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;

@@ -32,7 +32,7 @@ pub(crate) struct Site {
     /// The connection of the client is encrypted, to this server or to a trusted proxy.
     pub(crate) is_encrypted: bool,
     /// The host that a trusted proxy names.
-    host: Option<String>,
+    pub(crate) host: Option<String>,
 }
 
 impl Site {

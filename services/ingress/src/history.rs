@@ -272,7 +272,7 @@ impl Values {
     pub(crate) fn shown(&self, seen: &Seen, programs: &Programs, sequence: u64) -> (Map, Value) {
         let value = |number: u64, variable: engine::ChartedVariable<'_>| {
             let changed = self.values.get(&number).and_then(|values| values.get(variable.id()));
-            let value = changed.unwrap_or_else(|| variable.default_value()).clone();
+            let value = changed.cloned().unwrap_or_else(|| variable.default_value());
             (variable.name().to_owned(), value)
         };
         // The line of a migration is the first one of the version after it.

@@ -17,7 +17,7 @@ use hyper::body::{Frame, SizeHint};
 use model::limits;
 use tokio::time::{Instant, Sleep};
 
-use crate::auth::permission::{MOUNTS, WORKFLOWS};
+use crate::auth::permission::{self, MOUNTS};
 use crate::body::{NoRoom, TooSlow};
 use crate::{App, Problem};
 
@@ -53,8 +53,8 @@ pub(crate) async fn admit<F: Future<Output = Response>>(
         ))
         .into_response();
     };
-    let (streams, longest) = match path.strip_prefix(WORKFLOWS) {
-        Some(rest) if rest.is_empty() || rest.starts_with('/') => (true, WORKFLOW_TIME_MAX),
+    let (streams, longest) = match path {
+        _ if permission::is_workflow(path) => (true, WORKFLOW_TIME_MAX),
         _ if is_payload(path) => (true, arrival(app.config.payload_bytes_max) + MARGIN),
         _ => (false, app.config.answer_time_max + MARGIN),
     };

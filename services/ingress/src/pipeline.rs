@@ -43,9 +43,12 @@ pub(crate) async fn start(
     patience: Patience,
 ) -> Result<Started, Problem> {
     let program = validate::start(app, &beginning).await?;
+    let is_counted = beginning.is_counted;
     let new = identify::start(app, asking, beginning, &program, patience)?;
     app.must_have_room()?;
-    app.rates.of_definition(program.definition_id())?;
+    if !is_counted {
+        app.rates.of_definition(program.definition_id())?;
+    }
     let wait = reply::expect(app, asking, patience);
     let message = new.command.clone();
     let started = match wait {

@@ -261,7 +261,7 @@ impl Problem {
 }
 
 /// `not-found` becomes `Not found`.
-fn title(slug: &str) -> String {
+pub(crate) fn title(slug: &str) -> String {
     let mut words = slug.replace('-', " ");
     if let Some(first) = words.get_mut(..1) {
         first.make_ascii_uppercase();

@@ -9,6 +9,7 @@
 mod cells;
 
 use std::net::IpAddr;
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use axum::extract::Request;
@@ -68,9 +69,31 @@ impl Rates {
 
     /// Counts a start of this definition.
     pub(crate) fn of_definition(&self, id: &DefinitionId) -> Result<(), Problem> {
+        self.of_definition_together(id, NonZeroU32::MIN)
+    }
+
+    /// Counts so many starts of this definition: all of them, or none.
+    ///
+    /// # Errors
+    /// 400 when there can never be so many at once, 429 when there cannot be now.
+    pub(crate) fn of_definition_together(
+        &self,
+        id: &DefinitionId,
+        starts: NonZeroU32,
+    ) -> Result<(), Problem> {
         let Some(limit) = &self.definition else { return Ok(()) };
+        let max = limit.rate.count;
+        if starts > max {
+            Metrics.refused();
+            let detail = format!(
+                "count is {starts}, and at most {} starts of one workflow definition are taken here: \
+                 send at most {max} at once, or let the operator raise limit-definition",
+                limit.rate
+            );
+            return Err(Problem::bad_request(detail).with("limit", limit.name));
+        }
         let whose = || format!("to start the workflow definition {:?}", id.as_str());
-        limit.count(id.as_str(), whose).map(drop)
+        limit.count_together(id.as_str(), starts, whose).map(drop)
     }
 }
 
@@ -106,8 +129,22 @@ impl Limit {
     }
 
     fn count(&self, key: &str, whose: impl FnOnce() -> String) -> Result<Standing, Problem> {
+        self.count_together(key, NonZeroU32::MIN, whose)
+    }
+
+    fn count_together(
+        &self,
+        key: &str,
+        count: NonZeroU32,
+        whose: impl FnOnce() -> String,
+    ) -> Result<Standing, Problem> {
         let standing = |left, wait| Standing { name: self.name, rate: self.rate, left, wait };
-        match self.limiter.check_key(&key.to_owned()) {
+        // More than there are at all wait for all of them.
+        let checked = self.limiter.check_key_n(&key.to_owned(), count);
+        let Ok(checked) = checked else {
+            return Err(refused(&standing(0, self.rate.time), &whose()));
+        };
+        match checked {
             Ok(state) => {
                 let left = state.remaining_burst_capacity();
                 let taken = self.rate.count.get().saturating_sub(left);

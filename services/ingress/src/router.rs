@@ -74,7 +74,7 @@ pub(crate) async fn answer(State(app): State<Arc<App>>, request: Request, next: 
             Err(problem) => problem.into_response(),
         };
         let mut response = finish::finish(response, &method, &path).await;
-        shield::shield(&mut response, &path, is_secure);
+        shield::shield(&shared.config, &mut response, &path, is_secure);
         auth::challenge(&shared, &mut response);
         response
     };
@@ -86,7 +86,10 @@ async fn enter(State(app): State<Arc<App>>, request: Request, next: Next) -> Res
     if let Err(problem) = auth::origin::guard(&app, &request) {
         return problem.into_response();
     }
-    if let Err(problem) = shield::must_be_secure(&app.config, &request) {
+    let shielded = shield::must_be_secure(&app.config, &request);
+    if let Err(problem) =
+        shielded.and_then(|()| shield::must_not_be_a_worker(&app.config, &request))
+    {
         return problem.into_response();
     }
     if load::is_about_the_server(request.uri().path()) {

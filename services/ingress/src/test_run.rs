@@ -1,10 +1,13 @@
 //! The test run of one activity: a workflow of this activity alone, in memory. Nothing is stored, and
-//! no effect leaves: the answer names what a real run would have sent.
+//! no effect leaves: the answer names what a real run would have sent. It reads secrets as a real run
+//! does, and its answer has what is made of them in its sealed form alone.
 
 use std::sync::Arc;
 
 use catalog::{library, run_apart};
-use engine::{Bounds, Effect, Input, Library, Program, Rest, Site, Sites, Start, State, Turn};
+use engine::{
+    Bounds, Effect, Input, Library, Program, Rest, Secrets, Site, Sites, Start, State, Turn,
+};
 use model::{CommandId, Definition, Entry, Map, SubStatus, Variable, What};
 use serde::{Deserialize as _, Serialize};
 use serde_json::{Value, json};
@@ -69,8 +72,9 @@ impl Tested<'_> {
         if values.is_empty() {
             values.extend(test_values(self.definition));
         }
+        let secrets = secrets(app).await?;
         let shared = Arc::clone(app);
-        let ran = run_apart("compile", move || ran(&shared, &alone, &library, values));
+        let ran = run_apart("compile", move || ran(&shared, &alone, &library, values, secrets));
         // A panic is logged already.
         ran.await.map_err(|_panicked| Problem::internal())?
     }
@@ -104,11 +108,19 @@ fn test_values(definition: &Definition) -> Map {
     kept.cloned().unwrap_or_default()
 }
 
+/// The secrets as an execution reads them; none on a node without master keys.
+async fn secrets(app: &App) -> Result<Secrets, Problem> {
+    let Some(keeper) = &app.keeper else { return Ok(Secrets::default()) };
+    let opened = keeper.current(app.now()).await?;
+    Ok(Secrets::of(opened))
+}
+
 fn ran(
     app: &App,
     alone: &Definition,
     library: &Library,
     variables: Map,
+    secrets: Secrets,
 ) -> Result<TestRun, Problem> {
     let engine = &app.cx.engine;
     let program = engine.compile(alone, library).map_err(|problems| {
@@ -129,7 +141,8 @@ fn ran(
     };
     let bounds =
         Bounds { steps: STEPS_MAX, steps_without_wait: STEPS_MAX as u64, ..Bounds::default() };
-    let env = app.env(CommandId::new(id));
+    let mut env = app.env(CommandId::new(id));
+    Arc::make_mut(&mut env.installation).secrets = secrets;
     let start = Input::Start(Box::new(start));
     let turn = engine.turn_within(&program, State::default(), start, &env, bounds);
     Ok(TestRun::of(app, &program, turn))

@@ -16,6 +16,7 @@ mod contract;
 mod definitions;
 mod description;
 mod document;
+mod drafts;
 mod endpoint;
 mod errors;
 mod events;

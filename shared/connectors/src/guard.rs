@@ -87,7 +87,7 @@ impl Guard {
 fn private(host: &str) -> Forbidden {
     Forbidden(format!(
         "{host} is not called: it is a private or local address; an operator can allow them with \
-         `allow_private_addresses`"
+         allow-private-addresses"
     ))
 }
 

@@ -3,6 +3,7 @@
 use model::{Map, VersionId, limits};
 
 use crate::keeping::kept;
+use crate::keeping::masked;
 use crate::outline::{Declared, Node, Outline, Source};
 use crate::program::Program;
 use crate::state::State;
@@ -115,7 +116,7 @@ impl<'p> Charted<'p> {
         };
         let inner = self.outline.nodes.iter().flat_map(|node| &node.variables);
         let mut hidden =
-            self.outline.variables.iter().chain(inner).filter(|variable| variable.is_hidden);
+            self.outline.variables.iter().chain(inner).filter(|variable| variable.is_masked);
         let names: Vec<_> = [Some(named), named.get("id"), named.get("name")]
             .into_iter()
             .filter_map(|value| value?.as_str())
@@ -139,10 +140,10 @@ impl<'p> ChartedVariable<'p> {
         &self.0.name
     }
 
-    /// The value with which it begins.
+    /// The value with which it begins, as a journal shows it.
     #[must_use]
-    pub fn default_value(&self) -> &'p serde_json::Value {
-        &self.0.default
+    pub fn default_value(&self) -> serde_json::Value {
+        if self.0.is_masked { masked(&self.0.default) } else { self.0.default.clone() }
     }
 }
 

@@ -219,6 +219,7 @@ impl Compiler<'_> {
         let can_start = flag(raw.get("canStartWorkflow")) || flag(custom.get("canStartWorkflow"));
         self.check_flags(&id, raw, &custom);
         self.warn_of_members(&id, raw, &descriptor);
+        self.warn_of_version(&id, raw, &descriptor);
         elsewhere::warn_of_settings(&mut self.findings, Some(&id), raw, &custom);
         elsewhere::refuse_mode(&mut self.findings, Some(&id), &custom);
         let variables = self.container_variables(&id, raw);

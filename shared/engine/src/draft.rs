@@ -189,10 +189,11 @@ impl<'a> Draft<'a> {
         owner.is_none_or(is_numbered).then_some(number)
     }
 
-    /// Notes for the journal that a variable has another value. Values of hidden ones are never kept.
+    /// Notes for the journal that a variable has another value. Values of hidden ones are never kept, those of
+    /// credentials masked.
     pub(crate) fn note_change(&mut self, owner: u64, declared: &Declared) {
         if !declared.is_hidden {
-            self.recorder.changed(owner, &declared.id);
+            self.recorder.changed(owner, &declared.id, declared.is_masked);
         }
     }
 

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use model::{ActivityId, Definition, DefinitionId, Schedule, ScheduleId, SubStatus, Trigger};
+use model::{
+    ActivityId, Definition, DefinitionId, Misread, Schedule, ScheduleId, SubStatus, Trigger,
+};
 use serde_json::Value;
 
 use crate::compile::{Compiled, Oversights};
@@ -15,7 +17,7 @@ use crate::run::Run;
 use crate::state::State;
 use crate::{
     Alter, Asked, Bounds, Descriptor, Env, Input, Languages, Library, Problem, Reference, Registry,
-    Rest, Sites, Step, Surroundings, Turn, compile, invariant, library,
+    Rest, Sites, Step, Surroundings, Turn, compile, invariant, library, misshapen,
 };
 
 /// The input of activities that start another workflow: its definition id.
@@ -101,6 +103,13 @@ impl Engine {
     #[must_use]
     pub fn sites(&self, definition: &Definition, library: &Library) -> Sites {
         Sites::of(definition, library, &self.activities)
+    }
+
+    /// The parts of a definition that have another shape than a workflow has, with their places: in a
+    /// draft, too. `is_compiled`: without those that are found when it is compiled.
+    #[must_use]
+    pub fn misshapen(&self, definition: &Definition, is_compiled: bool) -> Vec<Misread> {
+        misshapen::of(definition, &self.activities, is_compiled)
     }
 
     /// Compiles a stored definition; the library has the definitions that it uses as activities. Parts that cannot have an effect, such as a connection to an

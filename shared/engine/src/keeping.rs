@@ -1,7 +1,7 @@
 //! What the journal keeps of the values of an activity (Elsa's log persistence), and in which form.
 //!
-//! Some values are never kept, whatever a definition says: inputs that are credentials, members of
-//! objects that are named like credentials, and values of variables of the memory driver.
+//! Some values are never kept, whatever a definition says: inputs and variables that are credentials,
+//! members of objects that are named like credentials, and values of variables of the memory driver.
 
 use std::collections::BTreeMap;
 
@@ -119,6 +119,11 @@ pub fn is_credential(name: &str) -> bool {
     letters == "token" || CREDENTIALS.iter().any(|credential| letters.contains(credential))
 }
 
+/// What stands for a value that is never kept: it is there, or it is not.
+pub(crate) fn masked(value: &Value) -> Value {
+    if value.is_null() { Value::Null } else { MASKED.into() }
+}
+
 /// The form in which a value is kept: without credentials, and cut where it is long. Of a long value no
 /// more is read than is kept, but for its size.
 pub(crate) fn kept(value: &Value, bytes_max: usize) -> Value {
@@ -128,10 +133,10 @@ pub(crate) fn kept(value: &Value, bytes_max: usize) -> Value {
             let bytes = weight(value);
             if bytes <= bytes_max {
                 let mut unlimited = usize::MAX;
-                return masked(value, &mut unlimited, 0);
+                return copied(value, &mut unlimited, 0);
             }
             let mut left = bytes_max;
-            let begin = masked(value, &mut left, 0).to_string();
+            let begin = copied(value, &mut left, 0).to_string();
             let mut begin = cut(&begin, bytes_max);
             if !begin.ends_with('…') {
                 begin.push('…');
@@ -179,37 +184,37 @@ pub(crate) fn cut(text: &str, bytes_max: usize) -> String {
 
 /// A copy without the values of members that are credentials, of at most about so many bytes as JSON. The
 /// depth of values is limited where they come in; what is deeper than that is left out.
-fn masked(value: &Value, left: &mut usize, depth: usize) -> Value {
+fn copied(value: &Value, left: &mut usize, depth: usize) -> Value {
     *left = left.saturating_sub(2);
     match value {
         Value::Array(_) | Value::Object(_) if depth > limits::CARRIER_DEPTH_MAX => Value::Null,
         Value::Array(items) => {
-            let mut copied = Vec::new();
+            let mut list = Vec::new();
             for item in items {
                 if *left == 0 {
                     break;
                 }
-                copied.push(masked(item, left, depth + 1));
+                list.push(copied(item, left, depth + 1));
             }
-            Value::Array(copied)
+            Value::Array(list)
         }
         Value::Object(members) => {
-            let mut copied = Map::new();
+            let mut object = Map::new();
             for (name, value) in members {
                 if *left == 0 {
                     break;
                 }
                 *left = left.saturating_sub(name.len());
                 let is_masked = !value.is_null() && is_credential(name);
-                let value = if is_masked { MASKED.into() } else { masked(value, left, depth + 1) };
-                copied.insert(name.clone(), value);
+                let value = if is_masked { MASKED.into() } else { copied(value, left, depth + 1) };
+                object.insert(name.clone(), value);
             }
-            Value::Object(copied)
+            Value::Object(object)
         }
         Value::String(text) => {
-            let copied = cut(text, (*left).max('…'.len_utf8()));
+            let begin = cut(text, (*left).max('…'.len_utf8()));
             *left = left.saturating_sub(text.len());
-            Value::String(copied)
+            Value::String(begin)
         }
         other => other.clone(),
     }

@@ -47,6 +47,7 @@ mod languages;
 mod library;
 mod lone;
 mod migrate;
+mod misshapen;
 mod moving;
 mod near;
 mod outline;

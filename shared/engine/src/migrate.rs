@@ -38,7 +38,7 @@ impl<'a> Run<'a> {
         self.draft.write_whole(What::Altered, "Migrate".to_owned(), Some(payload));
         let Draft { state, recorder, .. } = &mut self.draft;
         for declared in to.outline.variables.iter().filter(|declared| !declared.is_hidden) {
-            recorder.changed(0, &declared.id);
+            recorder.changed(0, &declared.id, declared.is_masked);
         }
         if state.migrations.len() >= limits::MIGRATIONS_MAX {
             state.migrations.remove(0);

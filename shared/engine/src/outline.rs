@@ -160,6 +160,8 @@ pub(crate) struct Declared {
     pub(crate) default: Value,
     /// Its storage driver is Memory: it is stored with the instance, and never shown.
     pub(crate) is_hidden: bool,
+    /// It is hidden, or named like a credential: the journal keeps none of its values.
+    pub(crate) is_masked: bool,
     /// What its values are compared as, if instances are found by them. Only variables of the
     /// workflow are searchable.
     pub(crate) searchable: Option<Searchable>,

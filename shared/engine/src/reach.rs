@@ -23,9 +23,9 @@ pub(crate) enum VariableOwner {
     /// Given by name to an execution.
     Given { number: u64, name: String },
     /// Declared by the activity of an execution.
-    Declared { number: u64, id: String, ty: Type, is_hidden: bool },
+    Declared { number: u64, id: String, ty: Type, is_hidden: bool, is_masked: bool },
     /// Declared by the workflow.
-    Workflow { id: String, ty: Type, is_hidden: bool },
+    Workflow { id: String, ty: Type, is_hidden: bool, is_masked: bool },
 }
 
 impl VariableOwner {
@@ -34,6 +34,14 @@ impl VariableOwner {
         match self {
             Self::Given { .. } => false,
             Self::Declared { is_hidden, .. } | Self::Workflow { is_hidden, .. } => *is_hidden,
+        }
+    }
+
+    /// The journal keeps none of its values.
+    fn is_masked(&self) -> bool {
+        match self {
+            Self::Given { .. } => false,
+            Self::Declared { is_masked, .. } | Self::Workflow { is_masked, .. } => *is_masked,
         }
     }
 
@@ -82,8 +90,9 @@ impl Step<'_, '_> {
             }
             let mut declared = node.variables.iter().filter(|_| side != Side::Outside);
             if let Some(found) = declared.find(|declared| is_it(declared)) {
-                let (id, ty, is_hidden) = (found.id.clone(), found.ty.clone(), found.is_hidden);
-                return Some(VariableOwner::Declared { number, id, ty, is_hidden });
+                let (id, ty) = (found.id.clone(), found.ty.clone());
+                let Declared { is_hidden, is_masked, .. } = *found;
+                return Some(VariableOwner::Declared { number, id, ty, is_hidden, is_masked });
             }
             if side == Side::Inside {
                 return None;
@@ -91,8 +100,9 @@ impl Step<'_, '_> {
             at = execution.owner;
         }
         let found = self.draft.outline.variables.iter().find(|declared| is_it(declared))?;
-        let (id, ty, is_hidden) = (found.id.clone(), found.ty.clone(), found.is_hidden);
-        Some(VariableOwner::Workflow { id, ty, is_hidden })
+        let (id, ty) = (found.id.clone(), found.ty.clone());
+        let Declared { is_hidden, is_masked, .. } = *found;
+        Some(VariableOwner::Workflow { id, ty, is_hidden, is_masked })
     }
 
     /// The side from which this activity sees an execution around it, or its own.
@@ -139,11 +149,11 @@ impl Step<'_, '_> {
                 let execution = state.executions.get_mut(number);
                 (execution.map(|found| &mut found.given), name, &Type::Object, false)
             }
-            VariableOwner::Declared { number, id, ty, is_hidden } => {
+            VariableOwner::Declared { number, id, ty, is_hidden, .. } => {
                 let execution = state.executions.get_mut(number);
                 (execution.map(|found| &mut found.variables), id, ty, *is_hidden)
             }
-            VariableOwner::Workflow { id, ty, is_hidden } => {
+            VariableOwner::Workflow { id, ty, is_hidden, .. } => {
                 (Some(&mut state.variables), id, ty, *is_hidden)
             }
         };
@@ -153,12 +163,13 @@ impl Step<'_, '_> {
         let Some(map) = map else { return Ok(()) };
         let before = map.insert(key.clone(), value);
         let recorder = &mut self.draft.recorder;
-        if is_hidden {
+        if place.is_masked() {
             recorder.withhold(self.number);
-        } else if let Some(owner) = place.recorded()
+        }
+        if let Some(owner) = place.recorded().filter(|_| !is_hidden)
             && before.as_ref() != map.get(key)
         {
-            recorder.changed(owner, key);
+            recorder.changed(owner, key, place.is_masked());
         }
         Ok(())
     }

@@ -5,12 +5,12 @@
 //! before that in the line with which an activity begins from which an instance can be restarted. An
 //! execution that has no line in the turn, because its lines were folded, keeps no values.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use model::{Changed, Entry, Map, Recorded, limits};
 use serde_json::Value;
 
-use crate::keeping::kept;
+use crate::keeping::{kept, masked};
 use crate::state::State;
 use crate::weight::weight;
 
@@ -18,8 +18,9 @@ use crate::weight::weight;
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
     values: BTreeMap<u64, Values>,
-    /// The variables that changed: the execution that has it, or 0 for the workflow, and its id.
-    changed: BTreeSet<(u64, String)>,
+    /// The variables that changed: the execution that has it, or 0 for the workflow, and its id; true
+    /// for one whose values are masked.
+    changed: BTreeMap<(u64, String), bool>,
     /// The bytes of variables that lines of the turn have already.
     variable_bytes: usize,
 }
@@ -30,7 +31,7 @@ struct Values {
     inputs: Map,
     outputs: Map,
     bytes: usize,
-    /// It has set a variable whose values are never kept, so nothing of it is kept.
+    /// It has set a variable of which no values are kept, so nothing of it is kept.
     is_withheld: bool,
 }
 
@@ -61,9 +62,9 @@ impl Recorder {
         *self.values.entry(number).or_default() = Values { is_withheld: true, ..Values::default() };
     }
 
-    /// A variable has another value now.
-    pub(crate) fn changed(&mut self, owner: u64, id: &str) {
-        self.changed.insert((owner, id.to_owned()));
+    /// A variable has another value now. `is_masked`: the journal says no more than that.
+    pub(crate) fn changed(&mut self, owner: u64, id: &str, is_masked: bool) {
+        self.changed.insert((owner, id.to_owned()), is_masked);
     }
 
     /// Puts the values into the lines of the turn. `numbers` has the execution of each line; 0 for a
@@ -93,12 +94,15 @@ impl Recorder {
     pub(crate) fn take_changes(&mut self, state: &State) -> Vec<Changed> {
         let mut left = limits::JOURNAL_VARIABLES_BYTES_MAX.saturating_sub(self.variable_bytes);
         let changed = std::mem::take(&mut self.changed).into_iter();
-        let found = changed.filter_map(|(owner, id)| {
+        let found = changed.filter_map(|((owner, id), is_masked)| {
             let values = match owner {
                 0 => &state.variables,
                 number => &state.executions.get(&number)?.variables,
             };
-            let value = kept(values.get(&id)?, limits::JOURNAL_VARIABLE_BYTES_MAX.min(left));
+            let value = match (values.get(&id)?, is_masked) {
+                (value, true) => masked(value),
+                (value, false) => kept(value, limits::JOURNAL_VARIABLE_BYTES_MAX.min(left)),
+            };
             let bytes = weight(&value);
             left = left.saturating_sub(bytes);
             self.variable_bytes += bytes;

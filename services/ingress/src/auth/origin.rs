@@ -3,7 +3,8 @@
 //!
 //! The `Origin` and `Sec-Fetch-Site` headers show that a page has another origin. The `Host` header
 //! shows that a foreign name resolves to this machine (DNS rebinding). A link with a token needs
-//! only its token, and may be opened from anywhere.
+//! only its token, and may be opened from anywhere. So may a workflow endpoint: its own pages are
+//! sandboxed, and their links and forms come from no origin, as those of any page may.
 
 use axum::extract::{MatchedPath, Request};
 use axum::http::header::{HOST, ORIGIN};
@@ -50,6 +51,12 @@ fn check(request: &Request, route: Option<&str>, allowed: &[String]) -> Result<(
     };
     let is_foreign_fetch =
         header("sec-fetch-site").is_some_and(|site| site == "cross-site" || site == "same-site");
+    // A link that is followed, or a form that is sent: no other origin reads the answer.
+    let is_of_no_origin = header("sec-fetch-mode") == Some("navigate")
+        && origin.is_none_or(|origin| origin == "null");
+    if is_of_no_origin && route.is_some_and(permission::is_workflow) {
+        return Ok(());
+    }
     if origin.is_some_and(|origin| !is_own(origin)) || is_foreign_fetch {
         return Err(Problem::forbidden(
             "the request comes from a web page of another origin: without authentication this \
@@ -104,6 +111,19 @@ mod tests {
             sent(&format!("/workflows{link}"), &page, false);
         }
         sent("/workflows/{*path}", &page, false);
+        // Links and forms of a sandboxed page.
+        let link = [page[0], ("sec-fetch-mode", "navigate")];
+        let form = [link[0], link[1], ("origin", "null")];
+        for route in ["/workflows", "/workflows/{*path}"] {
+            sent(route, &link, true);
+            sent(route, &form, true);
+            sent(route, &[link[0], link[1], ("origin", "https://evil.example")], false);
+            sent(route, &[page[0], ("sec-fetch-mode", "cors"), ("origin", "null")], false);
+        }
+        for route in ["/elsa/api/workflow-definitions", "/workflowsx", "/studio/{*path}"] {
+            sent(route, &link, false);
+            sent(route, &form, false);
+        }
         sent("/elsa/api/events/{eventName}/trigger", &page, false);
     }
 }

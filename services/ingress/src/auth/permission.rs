@@ -34,6 +34,7 @@ const MANAGE_RUNTIME: &str = "ManageWorkflowRuntime";
 
 /// The need of the hub.
 const HUB: Need = Key(&["read:workflow-instances"]);
+const NEGOTIATION: Need = Key(&[]);
 
 /// The routes below each mount.
 const API: &[(&str, &str, Need)] = &[
@@ -269,9 +270,9 @@ const ROOT: &[(&str, &str, Need)] = &[
     ("GET", "/health/ready", Public),
     ("GET", "/metrics", Inside),
     ("GET", "/openapi.json", Public),
-    // The hub checks the permission for each instance.
+    // The hub checks the permission for each instance; a negotiation needs a credential, and no more.
     ("GET", "/elsa/hubs/workflow-instance", HUB),
-    ("POST", "/elsa/hubs/workflow-instance/negotiate", HUB),
+    ("POST", "/elsa/hubs/workflow-instance/negotiate", NEGOTIATION),
 ];
 
 /// The beginnings at which clients look for the hub: they put `hubs/workflow-instance` in the place
@@ -332,6 +333,11 @@ pub(crate) fn is_live(template: &str) -> bool {
 /// The path of a route of a hub, without its beginning.
 fn from_hubs(template: &str) -> &str {
     template.find("/hubs/").and_then(|at| template.get(at..)).unwrap_or_default()
+}
+
+/// Whether a path, or the template of one, is that of a workflow endpoint.
+pub(crate) fn is_workflow(path: &str) -> bool {
+    path.strip_prefix(WORKFLOWS).is_some_and(|rest| matches!(rest.get(..1), None | Some("/")))
 }
 
 /// Whether the route with this template is a link whose token is its authorization.
@@ -405,7 +411,7 @@ mod tests {
         for mount in ["/elsa", "", "/elsa/api", "/api"] {
             let hub = format!("{mount}/hubs/workflow-instance");
             assert_eq!(of(&Method::GET, &hub), HUB, "{hub}");
-            assert_eq!(of(&Method::POST, &format!("{hub}/negotiate")), HUB, "{hub}");
+            assert_eq!(of(&Method::POST, &format!("{hub}/negotiate")), NEGOTIATION, "{hub}");
             assert_eq!(of(&Method::DELETE, &hub), Unlisted, "{hub}");
             assert!(is_hub(&hub), "{hub}");
         }

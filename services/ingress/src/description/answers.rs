@@ -12,7 +12,7 @@ pub(super) const PROBLEM: &str = "application/problem+json";
 const TIMES: [&str; 3] = ["at", "since", "timestamp"];
 
 /// The problems that many operations answer: status, name in the document, description.
-const PROBLEMS: [(&str, &str, &str); 11] = [
+const PROBLEMS: [(&str, &str, &str); 14] = [
     (
         "400",
         "BadRequest",
@@ -21,6 +21,7 @@ const PROBLEMS: [(&str, &str, &str); 11] = [
     ("401", "Unauthorized", "The caller is not known"),
     ("403", "Forbidden", "The caller may not do this"),
     ("404", "NotFound", "What the request names is not there"),
+    ("408", "BodyTimeout", "The body did not arrive in time"),
     ("409", "Conflict", "It does not fit what is there: `detail` says why"),
     (
         "412",
@@ -29,13 +30,15 @@ const PROBLEMS: [(&str, &str, &str); 11] = [
     ),
     ("413", "TooLarge", "The body is too large"),
     ("415", "UnsupportedMediaType", "The body is not of a type that is understood"),
+    ("422", "KeyReused", "The `Idempotency-Key` was used with another body or query"),
     (
         "429",
         "TooManyRequests",
         "There are too many requests, where an operator has limited their rate",
     ),
+    ("500", "Failed", "A fault of this server: its log has the `incident`"),
     ("503", "Unavailable", "The server, the database or the broker has too much to do, or is away"),
-    ("default", "Other", "Any other problem"),
+    ("504", "TooSlow", "It took too long; what was accepted goes on"),
 ];
 
 /// A problem of this status, in the words that hold for every operation.
@@ -44,6 +47,31 @@ pub(super) fn problem(status: &str) -> Value {
     let description = known.map_or("It failed", |(_, _, description)| description);
     json!({"description": description,
         "content": {PROBLEM: {"schema": {"$ref": "#/components/schemas/Problem"}}}})
+}
+
+/// The status of the problems that stand in the document under this name.
+pub(super) fn status_of(name: &str) -> Option<&'static str> {
+    PROBLEMS.iter().find(|(_, known, _)| *known == name).map(|(status, ..)| *status)
+}
+
+/// The end of the type of a usual problem of this status.
+pub(super) fn slug(status: &str) -> &'static str {
+    match status {
+        "400" => "bad-request",
+        "401" => "unauthorized",
+        "403" => "forbidden",
+        "404" => "not-found",
+        "408" => "body-timeout",
+        "409" => "unfit",
+        "412" => "stale-base",
+        "413" => "too-large",
+        "415" => "unsupported-media-type",
+        "422" => "key-reused",
+        "429" => "rate-limited",
+        "503" => "overloaded",
+        "504" => "timeout",
+        _ => "internal",
+    }
 }
 
 /// Completes the schemas that no request has.

@@ -33,7 +33,7 @@ pub(super) fn completed(mut document: Value, auth: Auth) -> Value {
             more.add(operation, at, is_kept);
             parameters(operation);
             body(operation, &schemas);
-            problems(operation, &need);
+            problems(operation, &need, is_kept);
             answers::describe(operation, &schemas);
             headers.add(operation, at, is_kept);
             security(operation, &need, auth);
@@ -196,9 +196,12 @@ fn needs_members(schema: &Value, schemas: &Value) -> bool {
 }
 
 /// Names the problems that every such operation may answer, all as problem details.
-fn problems(operation: &mut Map<String, Value>, need: &Need) {
+///
+/// There is none for all other statuses: each that is sent has a name.
+fn problems(operation: &mut Map<String, Value>, need: &Need, is_kept: bool) {
     let has_body = operation.contains_key("requestBody");
-    let has_input = has_body || operation.contains_key("parameters");
+    let parameters = operation.get("parameters").and_then(Value::as_array);
+    let has_name = parameters.is_some_and(|all| all.iter().any(|one| one["in"] == "path"));
     let Some(responses) = operation.get_mut("responses").and_then(Value::as_object_mut) else {
         return;
     };
@@ -214,18 +217,26 @@ fn problems(operation: &mut Map<String, Value>, need: &Need) {
     let mut add = |status: &str| {
         responses.entry(status).or_insert_with(|| answers::problem(status));
     };
-    if has_input {
-        add("400");
+    // Whose fingerprint is kept, its body is read.
+    if has_body || is_kept {
+        add("408");
+        add("413");
     }
     if has_body {
-        add("413");
         add("415");
+    }
+    if is_kept {
+        add("409");
+        add("422");
+    }
+    if has_name {
+        add("404");
     }
     if !matches!(need, Need::Public) {
         add("401");
-        add("403");
     }
-    ["429", "503", "default"].into_iter().for_each(add);
+    // Of what stands before every handler: headers, origins, limits, faults.
+    ["400", "403", "429", "500", "503", "504"].into_iter().for_each(add);
 }
 
 /// The permissions of which a caller needs one, and the credentials.

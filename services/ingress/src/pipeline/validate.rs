@@ -38,6 +38,8 @@ pub(crate) struct Beginning {
     pub(crate) restart: Option<Box<protocol::Restart>>,
     /// An HTTP client waits for the response of `WriteHttpResponse`.
     pub(crate) responds: bool,
+    /// The limit of its definition has counted it already.
+    pub(crate) is_counted: bool,
 }
 
 impl Beginning {

@@ -98,8 +98,7 @@ async fn run_on(
 ) -> Result<Json<Value>, Problem> {
     operate::check(&alterations)?;
     bounds::list("workflowInstanceIds", ids)?;
-    // An id that no instance can have gets a result like any other that there is no instance of.
-    let ids: Vec<_> = ids.iter().map(|id| InstanceId::new(id.as_str())).collect();
+    let ids = ids.iter().map(|id| record::id(id)).collect::<Result<Vec<_>, _>>()?;
     let work = ids.into_iter().map(|id| one(app, asking, id, &alterations));
     let results = side_by_side(work).await;
     let results = results.into_iter().collect::<Result<Vec<_>, _>>()?;

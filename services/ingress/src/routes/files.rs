@@ -12,6 +12,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use engine::Engine;
 use futures::stream;
 use model::{Definition, DefinitionId, VersionId, depth, json as exact, limits};
 use serde::Deserialize;
@@ -59,7 +60,7 @@ pub(super) async fn import(
 ) -> Result<Json<Value>, Problem> {
     let limit = BytesMax::of(&request);
     let bytes = read(request.into_body(), limit).await?;
-    let definitions = definitions(&asking, files(&headers, bytes).await?)?;
+    let definitions = definitions(&app.cx.engine, &asking, files(&headers, bytes).await?)?;
     for definition in &definitions {
         let latest = publication::latest_of(&app, &definition.definition_id).await?;
         publication::refuse_read_only(latest.as_ref())?;
@@ -100,13 +101,17 @@ pub(super) async fn files(headers: &HeaderMap, bytes: Bytes) -> Result<Vec<Packe
     Ok(files)
 }
 
-fn definitions(asking: &Asking, files: Vec<Packed>) -> Result<Vec<Definition>, Problem> {
+fn definitions(
+    engine: &Engine,
+    asking: &Asking,
+    files: Vec<Packed>,
+) -> Result<Vec<Definition>, Problem> {
     let mut ids = BTreeSet::new();
     let mut definitions = Vec::new();
     let mut wrong = Vec::new();
     for (at, file) in files.into_iter().enumerate() {
         let name = file.name.clone();
-        match definition(asking, at, file) {
+        match definition(engine, asking, at, file) {
             Ok(definition) if ids.insert(definition.definition_id.clone()) => {
                 definitions.push(definition);
             }
@@ -120,7 +125,12 @@ fn definitions(asking: &Asking, files: Vec<Packed>) -> Result<Vec<Definition>, P
 }
 
 /// The definition in a file, the one at this position.
-fn definition(asking: &Asking, at: usize, file: Packed) -> Result<Definition, Problem> {
+fn definition(
+    engine: &Engine,
+    asking: &Asking,
+    at: usize,
+    file: Packed,
+) -> Result<Definition, Problem> {
     let Packed { name, bytes } = file;
     let wrong = |error: String| {
         Problem::bad_request(format!("{name} is not a workflow definition: {error}"))
@@ -132,7 +142,7 @@ fn definition(asking: &Asking, at: usize, file: Packed) -> Result<Definition, Pr
     if document.get("root").is_none() {
         return Err(wrong("there is no root activity".to_owned()));
     }
-    let mut definition = Reading::of(document, &name)?.draft()?;
+    let mut definition = Reading::of(document, &name)?.draft(engine)?;
     if definition.definition_id.as_str().is_empty() {
         // The same id for each repeat with an idempotency key.
         let parts = ["definition", asking.id.as_str(), &at.to_string()];

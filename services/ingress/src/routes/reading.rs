@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use engine::Engine;
 use model::{Definition, Misread};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
@@ -40,8 +41,9 @@ impl Reading {
     /// The definition.
     ///
     /// # Errors
-    /// Every part that cannot be read, with its place.
-    pub(super) fn draft(self) -> Result<Definition, Problem> {
+    /// Every part that cannot be read, or has another shape than a workflow has, with its place.
+    pub(super) fn draft(mut self, engine: &Engine) -> Result<Definition, Problem> {
+        self.misread.extend(engine.misshapen(&self.definition, false));
         match self.flaw() {
             Some(flaw) => Err(Problem::bad_request(flaw).with("validationErrors", self.errors())),
             None => Ok(self.definition),
@@ -81,8 +83,11 @@ impl Reading {
 /// rest from being published.
 pub(super) async fn publishable(
     app: &Arc<App>,
-    readings: Vec<Reading>,
+    mut readings: Vec<Reading>,
 ) -> Result<Vec<Definition>, Problem> {
+    for Reading { definition, misread, .. } in &mut readings {
+        misread.extend(app.cx.engine.misshapen(definition, true));
+    }
     let flaws: Vec<_> = readings.iter().filter_map(Reading::flaw).collect();
     if flaws.is_empty() {
         return Ok(readings.into_iter().map(|reading| reading.definition).collect());

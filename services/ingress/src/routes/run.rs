@@ -1,5 +1,6 @@
 //! Running a definition: waiting for the result, or only for the acceptance.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use axum::Json;
@@ -131,6 +132,7 @@ impl RunRequest {
             properties: self.properties.unwrap_or_default(),
             correlation_id: self.correlation_id,
             name: self.name,
+            is_counted: false,
             trigger_activity_id: self
                 .trigger_activity_id
                 .filter(|id| !id.is_empty())
@@ -174,7 +176,8 @@ pub(super) async fn execute(
         ("variables" = Option<String>, Query, description = "Values of variables, a JSON object")),
     responses((status = 200, content((shape::run::RanOrSaid = "application/json"), (String = "*/*")),
             description = "The state of the instance, or what the workflow wrote with `WriteHttpResponse`"), (status = 202, body = InstanceStatus),
-        (status = 404, body = ProblemBody), (status = 500, body = ProblemBody)))]
+        (status = 404, body = ProblemBody), (status = 409, body = ProblemBody),
+        (status = 500, body = ProblemBody)))]
 pub(super) async fn execute_get(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
@@ -302,7 +305,13 @@ pub(super) async fn bulk_dispatch(
     if let Some(id) = request.instance_id.take() {
         record::id(&id)?;
     }
-    let beginning = request.beginning(&id, false)?;
+    let mut beginning = request.beginning(&id, false)?;
+    if let Some(count) = NonZeroU32::new(count) {
+        // Together, so that none is started where not all are.
+        let program = pipeline::validate::start(&app, &beginning).await?;
+        app.rates.of_definition_together(program.definition_id(), count)?;
+        beginning.is_counted = true;
+    }
     let starts = (0..count).map(|number| {
         let (app, beginning) = (Arc::clone(&app), beginning.clone());
         let asking = asking.about(&number.to_string());

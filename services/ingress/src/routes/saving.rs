@@ -250,7 +250,7 @@ impl Saving {
         if publish {
             publishable(app, vec![reading]).await?.pop().ok_or_else(Problem::internal)
         } else {
-            reading.draft()
+            reading.draft(&app.cx.engine)
         }
     }
 

@@ -27,7 +27,7 @@ use crate::record;
 use crate::{App, Problem, respond};
 
 /// Members that only a list has: a body with one of them is a filter.
-const LIST_MEMBERS: [&str; 22] = [
+const LIST_MEMBERS: [&str; 21] = [
     "cursor",
     "parentWorkflowInstanceId",
     "page",
@@ -49,8 +49,10 @@ const LIST_MEMBERS: [&str; 22] = [
     "orderDirection",
     "timestampFilters",
     "variableFilters",
-    "isExecuting",
 ];
+
+/// Members of a filter that a start has, too.
+const FILTER_MEMBERS: [&str; 3] = ["definitionId", "correlationId", "name"];
 
 /// The definition to start, and its input.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -134,10 +136,35 @@ pub(super) async fn start_or_list(
         ));
     }
     caller.must("read:workflow-instances")?;
-    let request: ListRequest = lenient::from_value(body)
-        .map_err(|error| Problem::bad_request(format!("the filter cannot be read: {error}")))?;
-    let list = listed(&app, request.within(part)?).await?;
+    let list = listed(&app, filter(body)?.within(part)?).await?;
     Ok(list.into_response())
+}
+
+/// The filter in a body.
+///
+/// # Errors
+/// 400 for a member that says something and means nothing here: the answer would have more instances
+/// than were asked for.
+fn filter(body: Value) -> Result<ListRequest, Problem> {
+    let says = |value: &Value| match value {
+        Value::Null => false,
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        _ => true,
+    };
+    let is_known = |name: &str| {
+        lenient::is_member(name, &LIST_MEMBERS) || lenient::is_member(name, &FILTER_MEMBERS)
+    };
+    let mut members = body.as_object().into_iter().flatten();
+    if let Some((name, _)) = members.find(|(name, value)| says(value) && !is_known(name)) {
+        let others = LIST_MEMBERS.iter().chain(&FILTER_MEMBERS).copied().collect::<Vec<_>>();
+        return Err(Problem::bad_request(format!(
+            "there is no filter {name}: use {}",
+            others.join(", ")
+        )));
+    }
+    lenient::from_value(body)
+        .map_err(|error| Problem::bad_request(format!("the filter cannot be read: {error}")))
 }
 
 /// Starts an instance of a published definition. Unlike `POST /workflow-instances`, it never lists.
@@ -164,9 +191,9 @@ pub(super) async fn start_only(
 pub(super) async fn query(
     State(app): State<Arc<App>>,
     params: Params,
-    Body(request): Body<ListRequest>,
+    Body(body): Body<Value>,
 ) -> Result<Json<InstancePage>, Problem> {
-    listed(&app, request.within(Part::of(&params)?)?).await
+    listed(&app, filter(body)?.within(Part::of(&params)?)?).await
 }
 
 async fn start(

@@ -46,7 +46,8 @@ pub(super) struct DefinitionHandle {
 /// Outgoing calls, events, tasks, starts and answers are named in `notSent`; an activity that waits
 /// for one is `Running`. Variables have the values that the definition has for tests
 /// (`customProperties.VariableTestValues`), otherwise their defaults; with `activityInstanceId` those
-/// of that execution's instance, which needs the permission to read instances too.
+/// of that execution's instance, which needs the permission to read instances too. Secrets are read as
+/// in a real run; what is made of them is sealed (`{sealed:…}`) in the answer.
 #[utoipa::path(post, path = "/tests/activities", tag = "runs", request_body = TestRequest,
     responses((status = 200, body = TestRun), (status = 400, body = ProblemBody),
         (status = 404, body = ProblemBody)))]

@@ -58,7 +58,6 @@ impl Contract {
         let responses = &operation["responses"];
         let response = match responses.get(status.as_str()) {
             Some(response) => response,
-            None if status.is_client_error() || status.is_server_error() => &responses["default"],
             None => return vec![format!("{of} is not in the document")],
         };
         let response = self.resolved(response);

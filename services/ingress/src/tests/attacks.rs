@@ -114,6 +114,19 @@ async fn no_request_hides_in_the_body_of_another() {
         assert_eq!(status(&said, headers), expected, "{headers:?} {body:?}: {said}");
         assert!(!said.contains("openapi"), "{headers:?} {body:?}: {said}");
     }
+    // A bare line feed ends a line: what stands after it is a header, and counts.
+    let length = hidden.len();
+    for lines in [
+        format!("POST {INSTANCES} HTTP/1.1\nhost: {host}\ncontent-length: {length}\n\n"),
+        format!(
+            "POST {INSTANCES} HTTP/1.1\r\nhost: {host}\r\nx: a\ncontent-length: {length}\r\n\r\n"
+        ),
+    ] {
+        let lines = lines.replacen("host", "connection: close\nhost", 1);
+        let said = port.said(format!("{lines}{hidden}").as_bytes()).await;
+        assert_eq!(status(&said, &lines), 400, "the body is no JSON: {said}");
+        assert!(!said.contains("openapi"), "{lines:?}: {said}");
+    }
     port.close().await;
 }
 

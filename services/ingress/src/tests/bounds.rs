@@ -175,3 +175,29 @@ async fn a_page_of_another_origin_reaches_no_route_but_links() {
         assert!(answer.problem(404).contains("the link is not valid"), "{path}");
     }
 }
+
+#[tokio::test]
+async fn a_filter_that_means_nothing_here_is_refused() {
+    let world = World::without_executor(crate::Config::default()).await;
+    for path in ["/elsa/api/workflow-instances", "/elsa/api/workflow-instances/query"] {
+        for name in ["names", "parentWorkflowInstanceIds", "isExecuting", "Colour"] {
+            let value = if name == "isExecuting" { json!(true) } else { json!(["a"]) };
+            let detail = world.post(path, &json!({"page": 0, name: value})).await.problem(400);
+            assert!(detail.contains(&format!("there is no filter {name}: use ")), "{detail}");
+        }
+        // Clients send all members that they know, most of them empty.
+        let empty = json!({"Page": 0, "names": [], "parentWorkflowInstanceIds": null, "tag": ""});
+        world.post(path, &empty).await.expect(200);
+    }
+}
+
+#[tokio::test]
+async fn an_id_that_no_instance_can_have_is_refused_by_a_retry() {
+    let world = World::without_executor(crate::Config::default()).await;
+    for id in ["", "a b\u{1}"] {
+        let body = json!({"workflowInstanceIds": [id]});
+        world.post("/elsa/api/alterations/workflows/retry", &body).await.problem(400);
+        let body = json!({"workflowInstanceIds": [id], "alterations": [{"type": "Retry"}]});
+        world.post("/elsa/api/alterations/run", &body).await.problem(400);
+    }
+}

@@ -1,10 +1,12 @@
 //! The answers to browsers: a page at `/`, and headers that restrict scripts.
 
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::http::Request;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::world::World;
+use super::world::{Answer, World};
 use crate::Config;
 
 #[tokio::test]
@@ -65,11 +67,102 @@ async fn a_workflow_sets_its_own_headers() {
         {"type": "Elsa.HttpEndpoint", "path": "/page", "supportedMethods": ["GET"],
             "canStartWorkflow": true},
         {"type": "Elsa.WriteHttpResponse", "content": "<p>", "contentType": "text/html",
-            "responseHeaders": {"Referrer-Policy": "origin", "X-Frame-Options": "SAMEORIGIN"}}]});
+            "responseHeaders": {"Referrer-Policy": "origin", "X-Frame-Options": "SAMEORIGIN",
+                "Content-Security-Policy": "img-src 'none'"}}]});
     world.publish("page", root).await;
     let answer = world.get("/workflows/page").await;
     assert_eq!(answer.header("referrer-policy"), Some("origin"), "{answer:?}");
     assert_eq!(answer.header("x-frame-options"), Some("SAMEORIGIN"));
-    assert_eq!(answer.header("content-security-policy"), None);
+    assert_eq!(policies(&answer), ["img-src 'none'", SANDBOX]);
     assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+}
+
+const SANDBOX: &str = "sandbox allow-forms allow-scripts allow-popups allow-downloads allow-modals";
+
+fn policies(answer: &Answer) -> Vec<&str> {
+    let policies = answer.headers.get_all("content-security-policy").iter();
+    policies.map(|policy| policy.to_str().unwrap()).collect()
+}
+
+/// Answers with a page that tries to get hold of the origin of Studio.
+fn attacks(path: &str) -> Value {
+    json!({"type": "Elsa.Sequence", "activities": [
+        {"type": "Elsa.HttpEndpoint", "path": path, "supportedMethods": ["GET", "POST"],
+            "canStartWorkflow": true},
+        {"type": "Elsa.WriteHttpResponse", "contentType": "text/html",
+            "content": "<script>steal(sessionStorage)</script>",
+            "responseHeaders": {"SERVICE-worker-Allowed": "/", "Clear-Site-Data": "\"*\"",
+                "Strict-Transport-Security": "max-age=0", "X-Content-Type-Options": "no",
+                "Alt-Svc": "h2=\"evil.example:443\"", "NEL": "{}", "Report-To": "{}",
+                "Content-Security-Policy": "sandbox allow-scripts allow-same-origin"}}]})
+}
+
+const OF_THE_ORIGIN: [&str; 6] = [
+    "service-worker-allowed",
+    "clear-site-data",
+    "strict-transport-security",
+    "alt-svc",
+    "nel",
+    "report-to",
+];
+
+#[tokio::test]
+async fn no_page_of_a_workflow_has_the_origin_of_studio() {
+    let world = World::new().await;
+    world.publish("evil", attacks("evil")).await;
+    let execute = "/elsa/api/workflow-definitions/evil/execute";
+    let key = [("idempotency-key", "once")];
+    for (what, answer) in [
+        ("the endpoint", world.get("/workflows/evil").await),
+        ("a first answer", world.post_with("/workflows/evil", &key, &json!({})).await),
+        ("a kept answer", world.post_with("/workflows/evil", &key, &json!({})).await),
+        ("a run", world.post(execute, &json!({})).await),
+        ("a run by GET", world.get(execute).await),
+    ] {
+        assert_eq!(answer.status.as_u16(), 200, "{what}: {answer:?}");
+        assert!(answer.body.as_str().unwrap().contains("steal"), "{what}: {answer:?}");
+        let own = "sandbox allow-scripts allow-same-origin";
+        assert_eq!(policies(&answer), [own, SANDBOX], "{what}");
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{what}");
+        for header in OF_THE_ORIGIN {
+            assert_eq!(answer.header(header), None, "{what}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_workflow_gives_a_browser_a_service_worker() {
+    let world = World::new().await;
+    world.publish("evil", attacks("evil")).await;
+    for path in ["/workflows/evil", "/elsa/api/workflow-definitions/evil/execute"] {
+        let request = Request::get(path).header("service-worker", "script");
+        let answer = world.send(request.body(Body::empty()).unwrap()).await;
+        assert!(answer.problem(403).contains("service worker"), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn forms_of_sandboxed_pages_reach_workflow_endpoints_and_nothing_else() {
+    let world = World::new().await;
+    world.publish("evil", attacks("evil")).await;
+    let form =
+        [("origin", "null"), ("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "navigate")];
+    world.post_with("/workflows/evil", &form, &json!({})).await.expect(200);
+    let execute = "/elsa/api/workflow-definitions/evil/execute";
+    world.post_with(execute, &form, &json!({})).await.problem(403);
+}
+
+#[tokio::test]
+async fn pages_of_workflows_with_a_host_of_their_own_can_be_trusted() {
+    let config = Config {
+        trusts_workflow_pages: true,
+        answer_time_max: Duration::from_secs(10),
+        ..Config::default()
+    };
+    let world = World::with(config).await;
+    world.publish("app", attacks("app")).await;
+    let request = Request::get("/workflows/app").header("service-worker", "script");
+    let answer = world.send(request.body(Body::empty()).unwrap()).await;
+    assert_eq!(policies(&answer), ["sandbox allow-scripts allow-same-origin"]);
+    assert_eq!(answer.header("service-worker-allowed"), Some("/"), "{answer:?}");
 }

@@ -55,15 +55,21 @@ fn every_json_body_has_an_example_and_every_example_fits_its_schema() {
         let answers = responses.iter().map(|(status, response)| (status.as_str(), response));
         for (what, body) in answers.chain([("body", &operation["requestBody"])]) {
             let content = CONTRACT.resolved(body)["content"].as_object();
-            for (_, media) in content.into_iter().flatten() {
-                let Some(example) = media.get("example") else { continue };
+            for (kind, media) in content.into_iter().flatten() {
+                let Some(example) = media.get("example") else {
+                    assert!(!kind.ends_with("json"), "{what} of {method} {path} has no example");
+                    continue;
+                };
+                let problem = &example["status"];
+                let is_its_own = !kind.ends_with("problem+json") || problem.to_string() == what;
+                assert!(is_its_own, "{what} of {method} {path} shows {problem}");
                 of_answers += usize::from(what != "body");
                 let flaws = CONTRACT.flaws(&media["schema"], example);
                 assert!(flaws.is_empty(), "{what} of {method} {path}: {flaws:#?}");
             }
         }
     }
-    assert!(of_answers > 100, "{of_answers} answers have an example");
+    assert!(of_answers > 1_000, "{of_answers} answers have an example");
 }
 
 #[test]
@@ -72,8 +78,12 @@ fn every_parameter_says_what_it_means() {
         for parameter in operation["parameters"].as_array().into_iter().flatten() {
             let name = &parameter["name"];
             assert!(is_text(&parameter["description"]), "{name} of {method} {path}");
-            let has_example = parameter.get("example").is_some();
-            assert!(has_example || parameter["in"] != "path", "{name} of {method} {path}");
+            let media = parameter.pointer("/content/application~1json");
+            let example = media.unwrap_or(parameter).get("example");
+            let example = example.unwrap_or_else(|| panic!("{name} of {method} {path}"));
+            let schema = media.unwrap_or(parameter).get("schema").unwrap();
+            let flaws = CONTRACT.flaws(schema, example);
+            assert!(flaws.is_empty(), "{name} of {method} {path}: {flaws:#?}");
         }
     }
 }

@@ -191,4 +191,39 @@ async fn browsers_keep_to_https_once_they_have_used_it() {
     let encrypted = ("x-forwarded-proto", "https");
     assert_eq!(policy(false, "10.0.0.1", &[host, encrypted]).await, yes);
     assert_eq!(policy(false, "192.0.2.7", &[host, encrypted]).await, None);
+    // A proxy that calls this server by its own name: the browser knows the name that the proxy has.
+    let (own, named) = (("host", "127.0.0.1:5001"), ("x-forwarded-host", "shop.example"));
+    assert_eq!(policy(false, "10.0.0.1", &[own, encrypted, named]).await, yes);
+    assert_eq!(policy(false, "10.0.0.1", &[own, encrypted]).await, None);
+    let local = ("x-forwarded-host", "localhost:8443");
+    assert_eq!(policy(false, "10.0.0.1", &[host, encrypted, local]).await, None);
+    let forwarded = ("forwarded", "for=192.0.2.7;proto=https;host=shop.example");
+    assert_eq!(policy(false, "10.0.0.1", &[own, forwarded]).await, yes);
+}
+
+#[tokio::test]
+async fn starts_together_are_counted_together() {
+    let config = Config { limit_definition: rate(5, 3_600), ..Config::default() };
+    let world = World::without_executor(config).await;
+    world.publish("line", writes_line()).await;
+    let send = async |count: u32| {
+        let path = format!("{API}/workflow-definitions/line/bulk-dispatch");
+        world.post(&path, &json!({"count": count})).await
+    };
+    let started = async || {
+        let all = world.get(&format!("{API}/workflow-instances")).await.expect(200);
+        all["totalCount"].as_u64().unwrap()
+    };
+    let detail = send(6).await.problem(400);
+    assert!(detail.contains("count is 6") && detail.contains("5/1h"), "{detail}");
+    assert!(detail.contains("send at most 5 at once"), "{detail}");
+    assert_eq!(started().await, 0, "a refusal starts nothing, and costs nothing");
+    send(3).await.expect(200);
+    let refused = send(3).await;
+    assert!(refused.header("retry-after").is_some(), "{refused:?}");
+    refused.problem(429);
+    assert_eq!(started().await, 3);
+    send(2).await.expect(200);
+    send(0).await.expect(200);
+    assert_eq!(started().await, 5);
 }

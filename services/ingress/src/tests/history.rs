@@ -1,6 +1,7 @@
 //! The history of instances: variables as they were, migrations, loops, chains of executions.
 
 use serde_json::json;
+use store::{Instances as _, Page};
 
 use super::world::{BOUND, World, waits_for};
 
@@ -151,4 +152,49 @@ async fn the_call_stack_goes_on_in_the_instance_that_waits() {
     assert_eq!(stack["items"][2]["schedulingActivityExecutionId"], json!(format!("{parent}:1")));
     let own = world.get(&path("includeCrossWorkflowChain=False")).await.expect(200);
     assert_eq!(own["totalCount"], 3);
+}
+
+#[tokio::test]
+async fn values_of_variables_that_are_credentials_are_in_no_journal() {
+    const HIDDEN: &str = "hunter2-is-kept-by-nobody";
+    let world = World::new().await;
+    let set = |id: &str, name: &str| {
+        json!({"type": "Elsa.SetVariable", "id": format!("set-{id}"),
+            "variable": {"id": id, "name": name}, "value": HIDDEN})
+    };
+    let definition = json!({"definitionId": "credentials", "variables": [
+            {"id": "v1", "name": "DbPassword", "typeName": "String", "value": HIDDEN},
+            {"id": "v2", "name": "ApiKey", "typeName": "String"},
+            {"id": "v3", "name": "Plain", "typeName": "String", "value": "a"}],
+        "root": {"type": "Elsa.Sequence", "id": "root",
+            "variables": [{"id": "w1", "name": "Secret", "typeName": "String"}],
+            "activities": [
+                set("v1", "DbPassword"), set("v2", "ApiKey"), set("w1", "Secret"),
+                {"type": "Elsa.RunJavaScript", "id": "script", "script": format!("return '{HIDDEN}'"),
+                    "result": {"memoryReference": {"id": "v2"}}},
+                {"type": "Elsa.SetVariable", "id": "plain", "variable": {"id": "v3", "name": "Plain"},
+                    "value": "b"},
+                {"type": "Elsa.Event", "id": "wait", "eventName": "go"}]}});
+    world.post(&format!("{API}/workflow-definitions"), &definition).await.expect(201);
+    let id = world.begin("credentials").await;
+    let path = format!("{INSTANCES}/{id}");
+    let state = world.get(&format!("{path}/state")).await.expect(200);
+    let expected = json!({"DbPassword": "***", "ApiKey": "***", "Plain": "b"});
+    assert_eq!(state["variables"], expected);
+    assert_eq!(state["containers"][0]["variables"], json!({"Secret": "***"}));
+    let then = world.get(&format!("{path}/state?at=1")).await.expect(200);
+    let before = json!({"DbPassword": "***", "ApiKey": null, "Plain": "a"});
+    assert_eq!(then["variables"], before);
+    let kept = world.store.journal(&id.as_str().into(), Page::new(0, 1_000)).await.unwrap();
+    let shown = world.get(&format!("{path}/journal?pageSize=1000")).await.expect(200);
+    let records = format!("{API}/activity-executions/list?workflowInstanceId={id}");
+    let records = world.get(&records).await.expect(200);
+    for text in [json!(kept.items).to_string(), shown.to_string(), records.to_string()] {
+        // The script itself is what its author wrote.
+        let text = text.replace(&format!("return '{HIDDEN}'"), "");
+        assert!(!text.contains(HIDDEN), "{text}");
+    }
+    // The workflow itself works with the value.
+    let now = world.get(&format!("{path}/variables")).await.expect(200);
+    assert!(now.to_string().contains(HIDDEN), "{now:#}");
 }

@@ -180,3 +180,50 @@ async fn without_a_master_key_no_secret_is_made() {
     assert!(refused.contains("secrets-key-file"), "{refused}");
     world.get(API).await.expect(200);
 }
+
+#[tokio::test]
+async fn a_step_is_tried_out_with_its_secret_and_the_answer_does_not_show_it() {
+    let world = world().await;
+    let none = json!({});
+    let path = "/elsa/api/tests/activities";
+    let script = |text: &str| json!({"expression": {"type": "JavaScript", "value": text}});
+    let root = json!({"id": "s", "type": "Elsa.Sequence", "activities": [
+        {"id": "length", "type": "Elsa.RunJavaScript",
+            "script": "const t = await getSecret('pay.token'); return t.length"},
+        {"id": "text", "type": "Elsa.RunJavaScript",
+            "script": "return 'Bearer ' + await getSecret('pay.token')"},
+        {"id": "line", "type": "Elsa.WriteLine",
+            "text": {"expression": {"type": "Secret", "value": "pay.token"}}},
+        {"id": "call", "type": "Elsa.SendHttpRequest", "url": "https://shop.example/?q=1",
+            "authorization": {"expression": {"type": "Secret", "value": "pay.token"}}},
+        {"id": "throws", "type": "Elsa.RunJavaScript",
+            "script": "throw new Error(await getSecret('pay.token'))"},
+        {"id": "name", "type": "Elsa.SetName", "value": script("await getSecret('pay.token')")}]});
+    let model = json!({"model": {"definitionId": "pays", "root": root}, "publish": false});
+    send(&world, "POST", "/elsa/api/workflow-definitions", &model, 201).await;
+    let run = async |activity: &str| {
+        let sent = json!({"workflowDefinitionHandle": {"definitionId": "pays"},
+            "activityHandle": {"activityId": activity}});
+        send(&world, "POST", path, &sent, 200).await
+    };
+    let missing = run("length").await;
+    assert!(missing.to_string().contains("there is no secret"), "{missing:#}");
+    let body = json!({"name": "pay.token", "value": VALUE});
+    send(&world, "POST", API, &body, 200).await;
+    // A change is seen within a second.
+    testkit::eventually("the secret is read", BOUND, async || {
+        run("length").await["status"] == "Completed"
+    })
+    .await;
+    assert_eq!(run("length").await["outputs"]["Result"], json!(VALUE.len()));
+    let text = run("text").await;
+    assert!(text["outputs"]["Result"].as_str().unwrap().starts_with("{sealed:"), "{text:#}");
+    for (activity, status) in
+        [("line", "Completed"), ("call", "Running"), ("throws", "Faulted"), ("name", "Faulted")]
+    {
+        let ran = run(activity).await;
+        assert_eq!(ran["status"], status, "{activity}: {ran:#}");
+    }
+    let audit = send(&world, "GET", "/elsa/api/audit", &none, 200).await;
+    assert_eq!(audit["items"][0]["what"], "activity.test");
+}

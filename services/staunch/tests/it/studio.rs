@@ -59,3 +59,8 @@ async fn a_person_walks_through_every_page() {
 async fn a_person_draws_publishes_and_runs_a_workflow() {
     walk("designer.mjs").await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_of_a_workflow_gets_nothing_of_studio() {
+    walk("sandbox.mjs").await;
+}

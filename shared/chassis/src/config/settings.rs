@@ -34,6 +34,10 @@ settings! {
     base_path: Option<BasePath> = "", "PATH";
     /// Refuses links and workflow endpoints without https, at this port or at a trusted proxy
     require_https: bool = "false", "BOOL", num_args = 0..=1, default_missing_value = "true";
+    /// Pages that workflows answer with run as pages of this address, and not in a sandbox: whoever may
+    /// write a workflow can then act as anybody who uses Studio at the same address. Only where
+    /// browsers reach workflows at a host of their own
+    trust_workflow_pages: bool = "false", "BOOL", num_args = 0..=1, default_missing_value = "true";
     /// Writes each start over the API into the audit log, too: who, which definition, from where
     audit_starts: bool = "false", "BOOL", num_args = 0..=1, default_missing_value = "true";
     /// Networks of proxies whose X-Forwarded-… and Forwarded headers are believed, such as
@@ -206,7 +210,7 @@ settings! {
     /// Libraries that scripts find under their names: `lodash` (also `_`), `lodashFp`, `moment`; none
     /// if not set
     script_libraries: Vec<ScriptLibrary> = "", "NAMES";
-    /// Lets workflows call private and loopback addresses
+    /// Lets workflows call private and loopback addresses; on in `staunch dev`
     allow_private_addresses: bool = "false", "BOOL",
         num_args = 0..=1, default_missing_value = "true";
     /// Hosts that the HTTP calls of a workflow definition may go to, by its id; under `*` those of

@@ -9,6 +9,7 @@ use super::Compiler;
 use super::raw::class_of;
 use crate::Type;
 use crate::convert::{convert, shown};
+use crate::keeping::is_credential;
 use crate::outline::{Activation, Declared};
 use crate::program::type_of;
 use crate::property::find;
@@ -75,7 +76,9 @@ impl Compiler<'_> {
             });
             let is_hidden = self.is_hidden(activity, &place("storageDriverTypeName"), variable);
             let (id, name) = (id.clone(), name.clone());
-            declared.push(Declared { id, name, ty, default, is_hidden, searchable: None });
+            let is_masked = is_hidden || is_credential(&name);
+            let searchable = None;
+            declared.push(Declared { id, name, ty, default, is_hidden, is_masked, searchable });
         }
         declared
     }

@@ -93,6 +93,18 @@ impl Compiler<'_> {
         }
     }
 
+    /// Warns of a version that an activity type of ours does not have: each has one, and that one runs.
+    pub(super) fn warn_of_version(&mut self, id: &ActivityId, raw: &Map, descriptor: &Descriptor) {
+        let Descriptor { type_name, version: own, .. } = *descriptor;
+        let version = find(raw, "version").and_then(Value::as_f64);
+        // Editors write 0 where they know none.
+        let other = version.filter(|version| ![0.0, f64::from(own)].contains(version));
+        if let Some(version) = other {
+            let message = format!("{type_name} has no version {version}: version {own} runs");
+            self.findings.warning(Some(id), Some("version"), message);
+        }
+    }
+
     /// Warns of members that activities of this type do not have.
     pub(super) fn warn_of_members(&mut self, id: &ActivityId, raw: &Map, descriptor: &Descriptor) {
         let embedded = descriptor.ports.iter().filter(|port| port.kind != PortKind::Flow);
