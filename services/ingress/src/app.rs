@@ -8,10 +8,11 @@ use chassis::{Health, Life};
 use engine::{Env, Installation};
 use futures::FutureExt as _;
 use model::{CommandId, Timestamp};
-use serde_json::Value;
 use payloads::Payloads;
+use serde_json::Value;
 use store::Audit;
 use tokio::sync::{Mutex, Semaphore, mpsc};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TrackedFuture;
@@ -36,6 +37,9 @@ use crate::wake::Wake;
 
 /// How long requests still wait for outcomes after the server has begun to stop.
 const DRAIN_GRACE: Duration = Duration::from_millis(500);
+
+/// How long the requests on the last connections are still answered.
+const LAST_REQUESTS: Duration = Duration::from_secs(1);
 
 /// One ingress.
 pub(crate) struct App {
@@ -191,7 +195,9 @@ impl App {
                 retries: self.config.retries.clone(),
                 leaves_out_values: self.config.leaves_out_values,
                 ..Installation::default()
-            }), contents: engine::Contents::default() }
+            }),
+            contents: engine::Contents::default(),
+        }
     }
 
     /// Writes an entry of the audit log. If that fails, the change stays.
@@ -244,13 +250,19 @@ impl App {
         }
     }
 
-    /// Leaves and drains with this life.
+    /// Leaves and drains with this life. After a time of leaving, the requests on the last connections
+    /// are still answered: a proxy that learns of the end by a refused connection has sent them, and
+    /// must not repeat those that may have done something.
     pub(crate) fn drain_with(self: &Arc<Self>, life: &Life) {
         let (app, life) = (Arc::clone(self), life.clone());
         let draining = async move {
             life.leaving().cancelled().await;
             app.leaving.cancel();
+            let left = Instant::now();
             life.stop().cancelled().await;
+            if left.elapsed() >= LAST_REQUESTS {
+                app.stop.run_until_cancelled(tokio::time::sleep(LAST_REQUESTS)).await;
+            }
             app.drain();
         };
         self.spawn("ingress drain", draining);

@@ -210,3 +210,29 @@ async fn a_server_that_leaves_is_not_ready_and_still_answers() {
     life.begin_stop();
     assert!(life.finished().await);
 }
+
+/// A proxy without health checks learns of the end by a refused connection: what it has sent before
+/// is answered.
+#[tokio::test]
+async fn the_last_requests_of_a_server_that_has_left_are_answered() {
+    let world = World::without_executor(Config::default()).await;
+    let life = Life::new(Duration::from_secs(30));
+    let listen = "127.0.0.1:0".parse().unwrap();
+    let config = Config { listen, ..Config::default() };
+    let address = serve::start(world.context(), config, &life).await.unwrap();
+    life.begin_leaving();
+    // The time of a `drain-delay`, which is to be longer than the last requests take.
+    tokio::time::sleep(Duration::from_millis(1_100)).await;
+    let mut last = TcpStream::connect(address).await.unwrap();
+    life.begin_stop();
+    testkit::eventually("no further connection is taken", BOUND, async || {
+        TcpStream::connect(address).await.is_err()
+    })
+    .await;
+    let request = "GET /elsa/api/workflow-definitions HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n";
+    last.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    last.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert!(life.finished().await);
+}
