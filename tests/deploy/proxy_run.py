@@ -24,8 +24,9 @@ from servers import start_nats, start_postgres
 from tools import postgresql, program
 
 STAUNCH, NATS_SERVER, PROXY = sys.argv[1:4]
+NAMES = ("node-1", "node-2", "node-3")
 KEY = "a-key-of-this-test-0123456789abcdef"
-limit(200)
+limit(300)
 
 
 class World:
@@ -63,20 +64,24 @@ class World:
                 == 0
             )
             eventually(verb, run)
-        self.nodes = []
-        for name in ("node-1", "node-2", "node-3"):
-            own = {
-                **environment,
-                "STAUNCH_LISTEN": f"{self.address[name]}:5001",
-                "STAUNCH_NODE": name,
-            }
-            server = [STAUNCH, "server", "--role", "all"]
-            self.nodes.append(self.spawn(name, server, env=own, cwd=self.folder))
-        for name in ("node-1", "node-2", "node-3"):
-            ready = lambda: Api(f"http://{self.address[name]}:5001")("/health/ready")[0] == 200
-            eventually(f"{name} is ready", ready)
+        self.environment = environment
+        self.nodes = [self.start_node(name) for name in NAMES]
+        for name in NAMES:
+            self.until_ready(name)
         (self.start_nginx if PROXY == "nginx" else self.start_caddy)(proxy)
         eventually("the proxy answers", lambda: self.api()("/health/ready")[0] == 200)
+
+    def start_node(self, name):
+        own = {
+            **self.environment,
+            "STAUNCH_LISTEN": f"{self.address[name]}:5001",
+            "STAUNCH_NODE": name,
+        }
+        return self.spawn(name, [STAUNCH, "server", "--role", "all"], env=own, cwd=self.folder)
+
+    def until_ready(self, name):
+        ready = lambda: Api(f"http://{self.address[name]}:5001")("/health/ready")[0] == 200
+        eventually(f"{name} is ready", ready)
 
     def translated(self, name):
         text = (COMPOSE / "proxies" / name).read_text()
@@ -201,6 +206,42 @@ def the_hub_is_reached_by_a_websocket(world):
         assert answer.startswith(b"{}\x1e"), answer
 
 
+def a_rolling_restart_is_seen_by_no_caller(world):
+    """Callers that read and start, without keys of their own, while one node after the other is
+    started anew: all are answered, and each start makes one instance."""
+    text = json.dumps(ORDER).replace('"order"', '"rolled"')
+    ok(world.api()("/elsa/api/workflow-definitions", json.loads(text)))
+    over, answers = threading.Event(), []
+
+    def call(path, body):
+        api = world.api()
+        while not over.is_set():
+            answers.append((body is not None, *api(path, body)))
+
+    calls = [("/elsa/api/workflow-definitions", None)] * 4
+    calls += [("/elsa/api/workflow-instances", {"definitionId": "rolled"})] * 4
+    callers = [threading.Thread(target=call, args=call_of, daemon=True) for call_of in calls]
+    for caller in callers:
+        caller.start()
+    try:
+        for number, name in enumerate(NAMES):
+            world.nodes[number].terminate()
+            world.nodes[number].wait()
+            world.nodes[number] = world.start_node(name)
+            world.until_ready(name)
+    finally:
+        over.set()
+    for caller in callers:
+        caller.join(60)
+    wrong = [answer for answer in answers if not 200 <= answer[1] < 300]
+    assert not wrong, f"{len(wrong)} of {len(answers)}: {wrong[:3]}"
+    started = sum(is_start for is_start, *_ in answers)
+    query = "/elsa/api/workflow-instances?definitionId=rolled&pageSize=1"
+    made = ok(world.api()(query))["totalCount"]
+    assert made == started, f"{started} starts made {made} instances"
+    print(f"{PROXY}: {len(answers)} calls, {started} of them starts", flush=True)
+
+
 def a_node_that_is_killed_is_passed_over(world):
     world.nodes[0].kill()
     world.nodes[0].wait()
@@ -230,6 +271,7 @@ try:
         live_events_come_at_once,
         a_stream_may_be_silent,
         the_hub_is_reached_by_a_websocket,
+        a_rolling_restart_is_seen_by_no_caller,
         a_node_that_is_killed_is_passed_over,
     ]:
         check(world)

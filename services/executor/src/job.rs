@@ -61,7 +61,8 @@ impl Job {
 
     pub(crate) fn stop(self, stop: &Stop) {
         if stop.is_passing() {
-            tracing::debug!(%stop, command = %self.command.id, "sent back for later");
+            let trace = self.command.traceparent.as_deref().and_then(chassis::trace_id);
+            tracing::debug!(%stop, command = %self.command.id, trace, "sent back for later");
         }
         let verdict = stop.verdict(self.attempt, self.sequence);
         self.end(verdict);

@@ -12,6 +12,7 @@ use payloads::Payloads;
 use serde_json::Value;
 use store::Audit;
 use tokio::sync::{Mutex, Semaphore, mpsc};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TrackedFuture;
@@ -36,6 +37,9 @@ use crate::wake::Wake;
 
 /// How long requests still wait for outcomes after the server has begun to stop.
 const DRAIN_GRACE: Duration = Duration::from_millis(500);
+
+/// How long the requests on the last connections are still answered.
+const LAST_REQUESTS: Duration = Duration::from_secs(1);
 
 /// One ingress.
 pub(crate) struct App {
@@ -249,13 +253,19 @@ impl App {
         }
     }
 
-    /// Leaves and drains with this life.
+    /// Leaves and drains with this life. After a time of leaving, the requests on the last connections
+    /// are still answered: a proxy that learns of the end by a refused connection has sent them, and
+    /// must not repeat those that may have done something.
     pub(crate) fn drain_with(self: &Arc<Self>, life: &Life) {
         let (app, life) = (Arc::clone(self), life.clone());
         let draining = async move {
             life.leaving().cancelled().await;
             app.leaving.cancel();
+            let left = Instant::now();
             life.stop().cancelled().await;
+            if left.elapsed() >= LAST_REQUESTS {
+                app.stop.run_until_cancelled(tokio::time::sleep(LAST_REQUESTS)).await;
+            }
             app.drain();
         };
         self.spawn("ingress drain", draining);

@@ -1,4 +1,5 @@
-//! Serves the API below a path of a proxy, too: `base-path`. A proxy may strip the path or not.
+//! Serves the API below a path of a proxy, too: `base-path`. A proxy may strip the path or not;
+//! redirects have it in both cases.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -37,11 +38,12 @@ where
         Either<S::Future, Pin<Box<dyn Future<Output = Result<Response, S::Error>> + Send>>>;
 
     fn call(&self, mut request: Request<Incoming>) -> Self::Future {
-        let stripped =
-            self.base.as_ref().and_then(|base| Some((base, stripped(request.uri(), base)?)));
-        let Some((base, uri)) = stripped else { return Either::Left(self.service.call(request)) };
-        *request.uri_mut() = uri;
-        let base = Arc::clone(base);
+        let Some(base) = self.base.clone() else {
+            return Either::Left(self.service.call(request));
+        };
+        if let Some(uri) = stripped(request.uri(), &base) {
+            *request.uri_mut() = uri;
+        }
         let answering = self.service.call(request);
         Either::Right(Box::pin(async move {
             let mut response = answering.await?;
@@ -71,10 +73,12 @@ fn stripped(uri: &Uri, base: &str) -> Option<Uri> {
     Uri::from_parts(parts).ok()
 }
 
-/// A redirect within this server, below the base path.
+/// A redirect within this server, below the base path; `None` if it is there, or leads elsewhere.
 fn placed(to: &HeaderValue, base: &str) -> Option<HeaderValue> {
     let text = to.to_str().ok()?;
-    let is_ours = text.starts_with('/') && !text.starts_with("//");
+    let rest = text.strip_prefix(base);
+    let is_placed = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?', '#']));
+    let is_ours = text.starts_with('/') && !text.starts_with("//") && !is_placed;
     is_ours.then(|| HeaderValue::from_str(&format!("{base}{text}")).ok()).flatten()
 }
 
@@ -101,6 +105,9 @@ mod tests {
     fn redirects_within_the_server_stay_below_the_path() {
         for (to, expected) in [
             ("/docs/", Some("/staunch/docs/")),
+            ("/staunchly", Some("/staunch/staunchly")),
+            ("/staunch/docs/", None),
+            ("/staunch?x", None),
             ("https://other.example/", None),
             ("//other.example/", None),
             ("sibling", None),

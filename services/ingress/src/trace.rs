@@ -7,9 +7,10 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::Response;
 use tokio::time::Instant;
-use tracing::Instrument as _;
+use tracing::{Instrument as _, Span};
 
 use crate::App;
+use crate::respond::INSTANCE_HEADER;
 
 const TRACEPARENT: &str = "traceparent";
 
@@ -49,8 +50,14 @@ pub(crate) async fn observe<F: Future<Output = Response>>(
     let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
     let route = route.unwrap_or_else(|| "unmatched".to_owned());
     let incoming = incoming(request.headers()).map(str::to_owned);
-    let empty = tracing::field::Empty;
-    let span = tracing::info_span!("http", %method, route, trace = empty, status = empty);
+    let span = if is_traced(&route, incoming.as_deref()) {
+        let empty = tracing::field::Empty;
+        tracing::info_span!(
+            "http", %method, route, trace = empty, status = empty, instance = empty
+        )
+    } else {
+        Span::none()
+    };
     chassis::set_parent(&span, incoming.as_deref());
     let own = span.in_scope(chassis::inject);
     // Without a tracer, the trace of the caller is passed on as it is; if there is none, a new one
@@ -62,6 +69,9 @@ pub(crate) async fn observe<F: Future<Output = Response>>(
     let mut response = run(request).instrument(span.clone()).await;
     let (took, status) = (began.elapsed(), response.status().as_u16());
     span.record("status", status);
+    if let Some(Ok(instance)) = response.headers().get(INSTANCE_HEADER).map(HeaderValue::to_str) {
+        span.record("instance", instance);
+    }
     app.metrics.answered(method.as_str(), &route, status, took);
     let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
     let trace_id = chassis::trace_id(&trace.0);
@@ -74,6 +84,15 @@ pub(crate) async fn observe<F: Future<Output = Response>>(
         response.headers_mut().insert(TRACEPARENT, value);
     }
     response
+}
+
+/// Probes and scrapes have no spans, unless their caller has chosen to trace them: each second some
+/// would hide all others.
+fn is_traced(route: &str, incoming: Option<&str>) -> bool {
+    let is_probe = route.starts_with("/health/") || route == "/metrics";
+    let flags = || incoming.and_then(|text| text.rsplit('-').next());
+    let is_chosen = || flags().and_then(|flags| u8::from_str_radix(flags, 16).ok());
+    !is_probe || is_chosen().is_some_and(|flags| flags & 1 == 1)
 }
 
 fn incoming(headers: &HeaderMap) -> Option<&str> {
@@ -119,6 +138,21 @@ mod tests {
             format!("00-{trace}-00f067aa0ba902b7-01-x"),
         ] {
             assert!(!is_traceparent(&bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_probe_is_traced_only_if_its_caller_wants_it() {
+        let parent = |flags: &str| format!("00-{}-00f067aa0ba902b7-{flags}", "4".repeat(32));
+        for (route, flags, expected) in [
+            ("/health/ready", None, false),
+            ("/metrics", Some("00"), false),
+            ("/health/ready", Some("01"), true),
+            ("/health/live", Some("03"), true),
+            ("/elsa/api/nodes", None, true),
+        ] {
+            let parent = flags.map(parent);
+            assert_eq!(is_traced(route, parent.as_deref()), expected, "{route} {flags:?}");
         }
     }
 }

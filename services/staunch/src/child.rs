@@ -123,7 +123,8 @@ async fn keep(lines: ChildStderr, log: PathBuf, ready: oneshot::Sender<()>) {
         {
             tracing::debug!(%error, "the log of an executor cannot be written");
         }
-        if line == READY
+        // In a log of JSON it is the message of a line.
+        if (line == READY || line.starts_with('{') && line.contains(READY))
             && let Some(ready) = ready.take()
             && ready.send(()).is_err()
         {

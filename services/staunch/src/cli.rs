@@ -13,7 +13,7 @@ use crate::command::{
     role, run, runtime, schedule, secret, server, signing_key, support_bundle, test, top, user,
     validate, why, worker, workflow,
 };
-use crate::failure::EXIT_CODES;
+use crate::failure::{EXIT_CODES, Kind};
 use crate::output::Format;
 use crate::{Failure, database, local, say};
 
@@ -125,7 +125,9 @@ pub fn main() -> ExitCode {
     match begin(cli) {
         Ok(code) => code,
         Err(failure) => {
-            say::message(&format!("error: {failure}"));
+            if failure.kind != Kind::Closed {
+                say::message(&format!("error: {failure}"));
+            }
             failure.kind.code()
         }
     }

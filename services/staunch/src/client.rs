@@ -16,6 +16,8 @@ use crate::{Failure, output};
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
 /// The size limit of one answer, in bytes: a whole page of the largest instances is smaller.
 const ANSWER_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// The server that is asked if none is named.
+pub(crate) const SERVER: &str = "http://127.0.0.1:5001";
 /// Advice for a server that does not answer.
 const HINT: &str = "start a server with `staunch dev`, or name another with --server";
 
@@ -27,7 +29,7 @@ pub(crate) struct ClientArgs {
         long,
         global = true,
         env = "STAUNCH_SERVER",
-        default_value = "http://127.0.0.1:5001",
+        default_value = SERVER,
         value_name = "URL"
     )]
     server: String,
@@ -48,7 +50,7 @@ impl ClientArgs {
     /// # Errors
     /// When it is not a valid address.
     pub(crate) fn of(&self, server: &str) -> Result<Client, Failure> {
-        Client::to(server, self.api_key.clone())
+        Client::to(server, self.api_key.clone().filter(|key| !key.is_empty()))
     }
 }
 
@@ -76,7 +78,9 @@ impl Client {
     /// # Errors
     /// When the server is not a valid address.
     pub(crate) fn new(args: &ClientArgs) -> Result<Self, Failure> {
-        Self::to(&args.server, args.api_key.clone())
+        // In compose files an empty variable means that there is no value.
+        let server = if args.server.is_empty() { SERVER } else { &args.server };
+        Self::to(server, args.api_key.clone().filter(|key| !key.is_empty()))
     }
 
     /// A client of this server.

@@ -22,6 +22,8 @@ pub(crate) enum Kind {
     Unavailable,
     /// Credentials are missing, wrong or insufficient.
     Forbidden,
+    /// The reader of standard output has seen enough, as `| head` has. Nothing is to be said about it.
+    Closed,
 }
 
 /// The exit codes, as `staunch --help` shows them.
@@ -34,7 +36,8 @@ Exit codes:
   4    conflict: another change came first
   5    a server, a broker or a database does not answer; a retry may help
   6    credentials are missing, wrong or insufficient
-  130  stopped by a second signal, without finishing the work in progress";
+  130  stopped by a second signal, without finishing the work in progress
+  141  the reader of standard output was gone before its end, as behind `| head`";
 
 impl Kind {
     /// The process's exit code.
@@ -58,6 +61,8 @@ impl Kind {
             Self::Conflict => 4,
             Self::Unavailable => 5,
             Self::Forbidden => 6,
+            // As if by the signal that other programs end with: 128 and SIGPIPE.
+            Self::Closed => 141,
         }
     }
 }
@@ -184,6 +189,7 @@ mod tests {
             assert_eq!(usize::from(kind.number()), index + 1);
             assert!(EXIT_CODES.contains(&format!("\n  {}    ", kind.number())), "{kind:?}");
         }
+        assert!(EXIT_CODES.contains(&format!("\n  {}  ", Kind::Closed.number())));
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod difference;
 mod document;
 mod failure;
 mod input;
+mod interrupt;
 mod journal;
 mod listen;
 mod local;

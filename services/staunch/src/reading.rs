@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+/// The metric that names the node.
+const BUILD_INFO: &str = "staunch_build_info";
+
 /// One reading of the metrics of several nodes, by name and labels.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reading(BTreeMap<Series, f64>);
@@ -41,6 +44,12 @@ impl Reading {
     pub(crate) fn gauge(&self, name: &str) -> Option<f64> {
         let named = self.0.iter().filter(|(series, _)| series.name == name);
         named.map(|(_, value)| *value).reduce(|sum, value| sum + value)
+    }
+
+    /// The node whose metrics these are.
+    pub(crate) fn node(&self) -> Option<String> {
+        let (info, _) = self.0.iter().find(|(series, _)| series.name == BUILD_INFO)?;
+        info.labels.get("node").filter(|node| !node.is_empty()).cloned()
     }
 
     /// The values that a histogram got since an earlier reading, summed over all its labels.

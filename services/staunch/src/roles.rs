@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bus::Bus;
-use chassis::{Admin, Life, Settings};
+use chassis::{Admin, Clock as _, Life, LogFormat, Settings, SystemClock};
 use connectors::Connectors;
 use node::{Node, nonces};
 use payloads::Payloads;
@@ -81,9 +81,12 @@ impl Roles {
         Ok(hosted)
     }
 
-    /// Prints one line for each role that is ready, for the process that started this one.
-    pub(crate) fn announce(&self) {
-        self.lives.iter().for_each(|(role, _)| say::message(&format!("{role} is ready")));
+    /// Prints one line for each role that is ready, for the process that started this one, whatever
+    /// the log leaves out; in a log of JSON as JSON.
+    pub(crate) fn announce(&self, settings: &Settings) {
+        for (role, _) in &self.lives {
+            say::message(&ready_line(role, settings));
+        }
     }
 
     /// The running roles and their addresses, for programs.
@@ -107,6 +110,19 @@ impl Roles {
             }
         }
         self.process.leave().await;
+    }
+}
+
+fn ready_line(role: &str, settings: &Settings) -> String {
+    let message = format!("{role} is ready");
+    match settings.log_format {
+        LogFormat::Text => message,
+        LogFormat::Json => {
+            let now = SystemClock.now().to_string();
+            json!({"timestamp": now, "level": "INFO", "node": settings.node,
+                "target": "staunch", "message": message, "role": role})
+            .to_string()
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::Value;
 
 use crate::Failure;
+use crate::failure::Kind;
 
 /// Standard output holds one JSON document, so progress goes to standard error.
 static IS_JSON: AtomicBool = AtomicBool::new(false);
@@ -47,9 +48,15 @@ pub(crate) fn json_line(value: &Value) -> Result<(), Failure> {
 
 fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    writeln!(out, "{text}")
-        .and_then(|()| out.flush())
-        .map_err(|error| Failure::failed(format!("standard output is closed: {error}")))
+    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|error| closed(&error))
+}
+
+fn closed(error: &io::Error) -> Failure {
+    let kind = match error.kind() {
+        io::ErrorKind::BrokenPipe => Kind::Closed,
+        _ => Kind::Failed,
+    };
+    Failure::new(kind, format!("standard output is closed: {error}"))
 }
 
 /// Shows lines in the place of those shown before, from the top of the terminal.
@@ -88,9 +95,7 @@ impl Drop for Page {
 
 fn write_all(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())
-        .and_then(|()| out.flush())
-        .map_err(|error| Failure::failed(format!("standard output is closed: {error}")))
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| closed(&error))
 }
 
 /// Writes a line for people to standard error. A closed terminal is no reason to stop.

@@ -31,6 +31,8 @@ const PAUSE_FACTOR: u32 = 4;
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 /// Rows, or instances with rows, of one step that is about no ended instance.
 const ROWS: u64 = 500;
+/// Removed instances of a group after which an entry of the audit log is written before its end.
+const NOTED_AT: u64 = 10_000;
 /// Dead letters that are read at once.
 const LETTERS: usize = 256;
 
@@ -45,6 +47,8 @@ pub struct Retention {
     rules: Rules,
     nonces: bus::Nonces,
     guard: Guard,
+    /// Ends a run after the step in progress.
+    stop: CancellationToken,
     metrics: Metrics,
     only_looks: bool,
 }
@@ -64,9 +68,16 @@ impl Retention {
             rules,
             nonces,
             guard: Arc::new(|| true),
+            stop: CancellationToken::new(),
             metrics: Metrics,
             only_looks: false,
         }
+    }
+
+    /// The same, whose run ends soon after `stop`, with an audit entry of what it has removed.
+    #[must_use]
+    pub fn until(self, stop: CancellationToken) -> Self {
+        Self { stop, ..self }
     }
 
     /// The same, which removes nothing and only reports.
@@ -89,7 +100,8 @@ impl Retention {
 
     /// Runs from time to time until `stop`, while this node owns shard 0.
     pub(crate) async fn serve(self, stop: &CancellationToken) {
-        let mut ticks = tokio::time::interval(self.rules.every);
+        let this = self.until(stop.clone());
+        let mut ticks = tokio::time::interval(this.rules.every);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             tokio::select! {
@@ -97,17 +109,15 @@ impl Retention {
                 () = stop.cancelled() => return,
                 _ = ticks.tick() => {}
             }
-            if !(self.guard)() {
-                continue;
+            if this.goes_on() {
+                this.run_once().await.log();
             }
-            // A run that is dropped in the middle has lost nothing.
-            let report = tokio::select! {
-                biased;
-                () = stop.cancelled() => return,
-                report = self.run_once() => report,
-            };
-            report.log();
         }
+    }
+
+    /// Whether there is to be a further step.
+    fn goes_on(&self) -> bool {
+        !self.stop.is_cancelled() && (self.guard)()
     }
 
     /// Runs once: through all definitions, then through everything else. Each part runs, also after
@@ -127,12 +137,15 @@ impl Retention {
                 self.metrics.retired(what, count);
             }
         }
+        report.is_cut_short = self.stop.is_cancelled();
         report
     }
 
     async fn instances(&self, now: Timestamp, report: &mut Report) -> Result<(), Error> {
         let mut last: Option<DefinitionId> = None;
-        while let Some(id) = self.store.ended_definition(last.as_ref()).await? {
+        while self.goes_on()
+            && let Some(id) = self.store.ended_definition(last.as_ref()).await?
+        {
             self.definition(&id, now, report).await?;
             last = Some(id);
         }
@@ -158,10 +171,9 @@ impl Retention {
                 EndedFilter { definition_id: id.clone(), status, before: now.before(time) };
             let mut group = Group::new(id, status, time, retention.after);
             let done = self.group(&filter, now, &mut group).await;
-            if group.removed > 0 && !self.only_looks {
-                self.note(&group, now).await?;
-            }
+            let noted = self.note(&mut group, now).await;
             report.add(group);
+            noted?;
             done?;
         }
         Ok(())
@@ -192,7 +204,7 @@ impl Retention {
     ) -> Result<(), Error> {
         let mut last: Option<Ended> = None;
         loop {
-            if !(self.guard)() {
+            if !self.goes_on() {
                 return Ok(());
             }
             let began = Instant::now();
@@ -205,8 +217,15 @@ impl Retention {
                 group.would_go(free);
             } else {
                 for part in batch::parts(free) {
+                    if !self.goes_on() {
+                        return Ok(());
+                    }
                     self.retire(&part, filter, now, group).await?;
                     self.pause(began).await;
+                }
+                // A crash leaves no more than these out of the audit log.
+                if group.removed - group.noted.0 >= NOTED_AT {
+                    self.note(group, now).await?;
                 }
             }
             if is_last {
@@ -218,7 +237,8 @@ impl Retention {
     /// Pauses after a step that began at that instant, in proportion to its duration.
     async fn pause(&self, began: Instant) {
         let pause = began.elapsed().saturating_mul(PAUSE_FACTOR);
-        tokio::time::sleep(pause.min(PAUSE_MAX)).await;
+        let pause = tokio::time::sleep(pause.min(PAUSE_MAX));
+        self.stop.run_until_cancelled(pause).await;
     }
 
     async fn others(&self, now: Timestamp, report: &mut Report) -> Result<(), Error> {
@@ -247,7 +267,7 @@ impl Retention {
         F: Future<Output = Result<u64, store::Error>>,
     {
         let mut sum = 0;
-        while (self.guard)() {
+        while self.goes_on() {
             let began = Instant::now();
             let removed = remove().await?;
             sum += removed;
@@ -261,7 +281,7 @@ impl Retention {
 
     async fn orphans(&self, table: Owned) -> Result<u64, Error> {
         let (mut sum, mut last) = (0, None);
-        while (self.guard)() {
+        while self.goes_on() {
             let began = Instant::now();
             let walked = self.store.orphans(table, last.as_ref(), ROWS).await?;
             if !walked.orphans.is_empty() {
@@ -278,7 +298,7 @@ impl Retention {
 
     async fn letters(&self, bus: &dyn Bus, before: Timestamp) -> Result<u64, Error> {
         let (mut sum, mut from) = (0, 1);
-        while (self.guard)() {
+        while self.goes_on() {
             let found = bus.read(Stream::Dead, from, LETTERS).await?;
             let old: Vec<u64> = found
                 .iter()
@@ -297,7 +317,12 @@ impl Retention {
         Ok(sum)
     }
 
-    async fn note(&self, group: &Group, now: Timestamp) -> Result<(), Error> {
+    /// Writes what was removed of a group since its last entry into the audit log.
+    async fn note(&self, group: &mut Group, now: Timestamp) -> Result<(), Error> {
+        let (removed, archived) = (group.removed - group.noted.0, group.archived - group.noted.1);
+        if removed == 0 || self.only_looks {
+            return Ok(());
+        }
         let entry = Audit {
             at: now,
             who: RETENTION.to_owned(),
@@ -305,13 +330,15 @@ impl Retention {
             target: group.definition_id.to_string(),
             details: serde_json::json!({
                 "status": group.status,
-                "removed": group.removed,
-                "archived": group.archived,
+                "removed": removed,
+                "archived": archived,
             }),
             address: None,
             is_refused: false,
         };
-        Ok(self.store.audit(entry).await?)
+        self.store.audit(entry).await?;
+        group.noted = (group.removed, group.archived);
+        Ok(())
     }
 }
 

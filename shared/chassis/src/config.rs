@@ -15,6 +15,7 @@ mod settings;
 mod source;
 #[cfg(test)]
 mod tests;
+mod unknown;
 mod value;
 
 pub(crate) use check::key_fault;
@@ -24,9 +25,10 @@ pub use oidc::ClaimRoles;
 pub use settings::{Args, Settings, reachable};
 pub use source::Setting;
 pub(crate) use source::value_in;
+pub use unknown::UnknownVariable;
 pub use value::{
     Auth, BasePath, Delay, Entries, FlowchartMode, IncidentStrategy, LogFormat, LogPersistence,
-    MailServer, NamedUrls, Secret,
+    MailServer, NamedUrls, NodeAddress, Secret,
 };
 
 use settings::NAMES;
@@ -39,7 +41,9 @@ impl Settings {
     /// [`ConfigError`] when a value cannot be read, is out of bounds, or is not safe.
     #[expect(clippy::disallowed_methods, reason = "this is the place that reads the environment")]
     pub fn load(args: &Args) -> Result<Self, ConfigError> {
-        Self::resolve(args, &|name| std::env::var(name).ok())
+        let settings = Self::resolve(args, &|name| std::env::var(name).ok())?;
+        let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+        Ok(settings.with_unknown(unknown::unknown(names, NAMES)))
     }
 
     /// Reads the settings, with this environment.

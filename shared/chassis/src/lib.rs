@@ -45,7 +45,7 @@ pub use clock::{SystemClock, TokioClock};
 pub use config::{
     Args, Auth, BasePath, ClaimRoles, ClientAuth, ConfigError, Delay, Entries, FlowchartMode,
     HostLists, IncidentStrategy, LogFormat, LogPersistence, MailServer, NameLists, NamedUrls,
-    Networks, Origin, Rate, Secret, Setting, Settings, reachable,
+    Networks, NodeAddress, Origin, Rate, Secret, Setting, Settings, UnknownVariable, reachable,
 };
 pub use health::{CheckResult, Health, HealthReport};
 pub use lifecycle::Life;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::Parser as _;
 
-use crate::{Args, Life, Settings, Telemetry};
+use crate::{Args, Life, LogFormat, Settings, Telemetry};
 
 /// The exit code after a second signal.
 const KILLED: u8 = 130;
@@ -80,18 +80,28 @@ where
         .build()
         .context("start the runtime")?;
     let life = Life::new(settings.drain());
-    tracing::info!(service = name, version = crate::version(), node = settings.node, "starting");
+    // `version` is a number elsewhere: that of a definition.
+    tracing::info!(service = name, program = crate::version(), node = settings.node, "starting");
+    for unknown in settings.unknown_variables() {
+        tracing::warn!("{unknown}");
+    }
+    let is_json = settings.log_format == LogFormat::Json;
+    // In a log of JSON a reason in plain text would be no line of it.
+    let complain = |error: &anyhow::Error| match is_json {
+        true => tracing::error!(service = name, error = format!("{error:#}"), "failed"),
+        false => complain(name, error),
+    };
     let delay = settings.drain_delay();
     let end = runtime.block_on(live(life.clone(), delay, run(settings, life.clone())));
     runtime.shutdown_background();
     let code = match (end, life.failure()) {
         (End::Killed, None) => ExitCode::from(KILLED),
         (_, Some(reason)) => {
-            complain(name, &anyhow::anyhow!(reason));
+            complain(&anyhow::anyhow!(reason));
             ExitCode::FAILURE
         }
         (End::Failed(error), None) => {
-            complain(name, &error);
+            complain(&error);
             ExitCode::FAILURE
         }
         (End::Finished, None) => ExitCode::SUCCESS,

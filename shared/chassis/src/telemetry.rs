@@ -8,7 +8,7 @@ use std::io::IsTerminal as _;
 use anyhow::Context as _;
 use opentelemetry::propagation::TextMapPropagator as _;
 use opentelemetry::trace::{TraceContextExt as _, TracerProvider as _};
-use opentelemetry::{Context, KeyValue};
+use opentelemetry::{Context, Key, KeyValue};
 use opentelemetry_otlp::WithExportConfig as _;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
@@ -37,7 +37,7 @@ impl Telemetry {
     /// When the log filter cannot be read or the exporter cannot be built.
     pub fn start(name: &'static str, settings: &Settings) -> anyhow::Result<Self> {
         let resource = Resource::builder()
-            .with_service_name(service(name))
+            .with_service_name(service(name, &Resource::builder().build()))
             .with_attribute(KeyValue::new("service.version", crate::version()))
             .with_attribute(KeyValue::new("service.instance.id", settings.node.clone()))
             .build();
@@ -59,9 +59,16 @@ impl Telemetry {
     }
 }
 
-/// The name of the service in traces: a process of several roles has the name of the program.
-fn service(name: &str) -> String {
-    if name == "staunch" { name.to_owned() } else { format!("staunch-{name}") }
+/// The name of the service in traces: that of the environment (`OTEL_SERVICE_NAME`, or `service.name`
+/// in `OTEL_RESOURCE_ATTRIBUTES`), which is in `detected`; otherwise a process of several roles has
+/// the name of the program.
+fn service(name: &str, detected: &Resource) -> String {
+    let given = detected.get(&Key::from_static_str("service.name")).map(|name| name.to_string());
+    match given {
+        Some(given) if !given.is_empty() && !given.starts_with("unknown_service") => given,
+        _ if name == "staunch" => name.to_owned(),
+        _ => format!("staunch-{name}"),
+    }
 }
 
 /// Shows which program this is.
@@ -187,6 +194,15 @@ mod tests {
             assert!(carried.starts_with("00-4bf92f3577b34da6a3ce929d0e0e4736-"), "{carried}");
             assert_ne!(carried, PARENT);
         });
+    }
+
+    #[test]
+    fn the_environment_may_name_the_service() {
+        let given = Resource::builder_empty().with_service_name("shop").build();
+        let unknown = Resource::builder_empty().with_service_name("unknown_service").build();
+        assert_eq!(service("staunch", &given), "shop");
+        assert_eq!(service("staunch", &unknown), "staunch");
+        assert_eq!(service("executor", &unknown), "staunch-executor");
     }
 
     #[test]

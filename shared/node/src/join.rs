@@ -1,6 +1,8 @@
 //! Opens and closes the connections of a process.
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use bus::{Bucket, Bus, Home, Member, Presence};
@@ -8,9 +10,13 @@ use bus_nats::NatsBus;
 use chassis::{Chance, Clock, Life, Settings, SystemChance};
 use store::Store;
 use store_sql::SqlStore;
+use tokio::net::UdpSocket;
 
 use crate::clock::ClusterClock;
 use crate::observe::{self, Observing};
+
+/// The longest look for the address of this machine.
+const LOOKUP_MAX: Duration = Duration::from_secs(1);
 
 /// The connections that all roles of one process share. Cheap to clone.
 #[derive(Clone)]
@@ -48,11 +54,15 @@ impl Node {
         let store: Arc<dyn Store> = Arc::new(store);
         let clock = ClusterClock::start(&*store).await.context("read the clock of the database")?;
         let clock = Arc::new(clock);
+        let address = match roles.contains(&"ingress") {
+            true => Some(settings.node_url(here(settings).await)),
+            false => None,
+        };
         let me = Member {
             node: settings.node.clone(),
             roles: roles.iter().map(|role| (*role).to_owned()).collect(),
             started_at: clock.now(),
-            address: roles.contains(&"ingress").then(|| settings.public_url()),
+            address,
         };
         let presence =
             Presence::join(bus.kv(Bucket::Nodes), me, settings.presence_ttl, nonces()).await?;
@@ -86,6 +96,28 @@ impl Node {
         self.store.close().await;
         self.nats.close().await;
     }
+}
+
+/// The address of this machine towards its first NATS server, by which others may reach it, too;
+/// none if that is not known within a second. Nothing is sent.
+async fn here(settings: &Settings) -> Option<IpAddr> {
+    let first = settings.nats_url.split(',').next().unwrap_or_default().trim();
+    let rest = first.split_once("://").map_or(first, |(_, rest)| rest);
+    let place = rest.rsplit_once('@').map_or(rest, |(_, place)| place);
+    let place = place.split(['/', '?']).next().unwrap_or_default();
+    let has_port = place.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    let place = if has_port { place.to_owned() } else { format!("{place}:4222") };
+    let asking = async {
+        let to = tokio::net::lookup_host(place).await.ok()?.next()?;
+        let any: IpAddr = match to {
+            SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+            SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+        };
+        let socket = UdpSocket::bind((any, 0)).await.ok()?;
+        socket.connect(to).await.ok()?;
+        Some(socket.local_addr().ok()?.ip())
+    };
+    tokio::time::timeout(LOOKUP_MAX, asking).await.ok().flatten()
 }
 
 /// Nonces for compare-and-swap.

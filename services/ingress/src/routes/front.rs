@@ -1,9 +1,6 @@
 //! What is at `/`: the name of this server, and links.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::State;
 use axum::http::header::{ACCEPT, VARY};
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse as _, Redirect, Response};
@@ -11,16 +8,15 @@ use serde_json::{Value, json};
 
 use super::book::BEGIN;
 use super::studio;
-use crate::App;
 use crate::present::shape;
 
 /// The name of this server, and links. A browser is led to Studio.
 #[utoipa::path(get, path = "/", tag = "health",
     responses((status = 200, body = shape::operation::Front, description = "The server, and where to go on"),
         (status = 303, description = "For browsers: Studio")))]
-pub(super) async fn page(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
+pub(super) async fn page(headers: HeaderMap) -> Response {
     let mut response = if is_browser(&headers) {
-        Redirect::to(&studio::begin(&app)).into_response()
+        Redirect::to(studio::BEGIN).into_response()
     } else {
         Json(links()).into_response()
     };

@@ -49,10 +49,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
 /// The routes of Studio.
 pub(crate) fn routes() -> Router<Arc<App>> {
     Router::new()
-        .route(
-            "/studio",
-            get(|State(app): State<Arc<App>>| async move { Redirect::permanent(&begin(&app)) }),
-        )
+        .route("/studio", get(|| async { Redirect::permanent(BEGIN) }))
         .route(
             BEGIN,
             get(|State(app): State<Arc<App>>, headers: HeaderMap| async move {

@@ -41,7 +41,7 @@ async fn studio_is_one_page_with_its_files() {
     let packed = world.send(packed.body(Body::empty()).unwrap()).await;
     assert_eq!(packed.header("content-encoding"), Some("gzip"));
     assert_eq!(world.get("/studio/assets/nothing.js").await.status.as_u16(), 404);
-    assert_eq!(world.get("/studio").await.header("location"), Some("/flows/studio/"));
+    assert_eq!(world.get("/studio").await.header("location"), Some("/studio/"));
 }
 
 #[tokio::test]

@@ -177,14 +177,18 @@ async fn everything_is_there_below_the_path_of_a_proxy_too() {
         let answer = ask(address, path).await;
         assert!(answer.starts_with("HTTP/1.1 200"), "{path}: {answer}");
     }
-    let redirected = ask(address, "/staunch/docs").await.to_lowercase();
-    assert!(redirected.contains("location: /staunch/docs/\r\n"), "{redirected}");
+    // A proxy passes the path on, or strips it.
+    for prefix in ["/staunch", ""] {
+        for path in ["/docs", "/docs/book", "/studio"] {
+            let redirected = ask(address, &format!("{prefix}{path}")).await.to_lowercase();
+            let expected = format!("\r\nlocation: /staunch{path}/\r\n");
+            assert!(redirected.contains(&expected), "{prefix}{path}: {redirected}");
+        }
+    }
     let page = ask(address, "/staunch/docs/swagger-initializer.js").await;
     assert!(page.contains("../openapi.json"), "{page}");
     let document = ask(address, "/staunch/openapi.json").await;
     assert!(document.contains("\"url\": \"/staunch\""), "the requests of the page go there, too");
-    let book = ask(address, "/staunch/docs/book").await.to_lowercase();
-    assert!(book.contains("location: /staunch/docs/book/\r\n"), "{book}");
     assert!(ask(address, "/staunch/docs/book/deploy").await.contains("href=\"book.css\""));
     assert!(document.contains("\"/staunch/docs/book/\""), "{document}");
     assert!(ask(address, "/staunchly/health/live").await.starts_with("HTTP/1.1 404"));
@@ -208,5 +212,31 @@ async fn a_server_that_leaves_is_not_ready_and_still_answers() {
     let answer = ask(address, "/elsa/api/workflow-definitions").await;
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     life.begin_stop();
+    assert!(life.finished().await);
+}
+
+/// A proxy without health checks learns of the end by a refused connection: what it has sent before
+/// is answered.
+#[tokio::test]
+async fn the_last_requests_of_a_server_that_has_left_are_answered() {
+    let world = World::without_executor(Config::default()).await;
+    let life = Life::new(Duration::from_secs(30));
+    let listen = "127.0.0.1:0".parse().unwrap();
+    let config = Config { listen, ..Config::default() };
+    let address = serve::start(world.context(), config, &life).await.unwrap();
+    life.begin_leaving();
+    // The time of a `drain-delay`, which is to be longer than the last requests take.
+    tokio::time::sleep(Duration::from_millis(1_100)).await;
+    let mut last = TcpStream::connect(address).await.unwrap();
+    life.begin_stop();
+    testkit::eventually("no further connection is taken", BOUND, async || {
+        TcpStream::connect(address).await.is_err()
+    })
+    .await;
+    let request = "GET /elsa/api/workflow-definitions HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n";
+    last.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    last.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     assert!(life.finished().await);
 }

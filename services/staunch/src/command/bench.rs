@@ -14,6 +14,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use load::{Bounds, Order, Transport};
 
+use crate::interrupt::interrupted;
 use crate::output::Format;
 use crate::{Failure, say};
 
@@ -154,12 +155,5 @@ fn order(args: &BenchArgs, scenario: load::Scenario, arena: &Arena) -> Order {
         delay: args.timer_delay.map(Duration::from_secs),
         name: arena.name(scenario.name()),
         processes: arena.processes(),
-    }
-}
-
-/// Completes on Ctrl-C: dropping the measurement ends every process that it started.
-async fn interrupted() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
     }
 }

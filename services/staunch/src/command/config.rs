@@ -3,14 +3,17 @@
 use chassis::Settings;
 use serde_json::json;
 
-use crate::Failure;
 use crate::output::{self, Format};
+use crate::{Failure, say};
 
 /// Prints the settings; secrets are masked.
 ///
 /// # Errors
 /// When standard output is closed.
 pub(crate) fn run(settings: &Settings, format: Format) -> Result<(), Failure> {
+    for unknown in settings.unknown_variables() {
+        say::message(&format!("warning: {unknown}"));
+    }
     if format == Format::Json {
         return output::json(&json!(settings.all()));
     }

@@ -1,6 +1,7 @@
 //! `staunch retention run`: removes ended instances after their time, as the timer role does from
 //! time to time, or says which would be removed.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use bus::Bus;
@@ -10,7 +11,9 @@ use model::{After, span};
 use serde_json::{Value, json};
 use store::Store;
 use timer::{Group, Report, Retention, Rules};
+use tokio_util::sync::CancellationToken;
 
+use crate::interrupt::interrupted;
 use crate::output::{self, Format};
 use crate::{Failure, say};
 
@@ -58,14 +61,29 @@ pub(crate) async fn run(
         _ => None,
     };
     let bus = nats.clone().map(|nats| Arc::new(nats) as Arc<dyn Bus>);
-    let retention = Retention::new(store, bus, rules, node::nonces());
-    let report =
-        if dry_run { retention.dry().run_once().await } else { retention.run_once().await };
+    let stop = CancellationToken::new();
+    let retention = Retention::new(store, bus, rules, node::nonces()).until(stop.clone());
+    let retention = if dry_run { retention.dry() } else { retention };
+    let mut running = pin!(retention.run_once());
+    let report = tokio::select! {
+        report = &mut running => report,
+        () = interrupted() => {
+            say::message("interrupted: this step ends, and is written into the audit log");
+            stop.cancel();
+            tokio::select! {
+                report = &mut running => report,
+                () = interrupted() => return Err(Failure::failed("interrupted twice")),
+            }
+        }
+    };
     if let Some(nats) = nats {
         nats.close().await;
     }
     show(&report, dry_run, format)?;
     match report.failed {
+        None if report.is_cut_short => {
+            Err(Failure::failed("interrupted: the next run goes on with what is left"))
+        }
         None => Ok(()),
         Some(timer::Error::Store(error)) => Err(error.into()),
         Some(timer::Error::Bus(error)) => Err(error.into()),

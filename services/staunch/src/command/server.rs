@@ -12,7 +12,7 @@ use crate::roles::Roles;
 /// When they cannot start, or one fails.
 pub(crate) async fn run(settings: Settings, life: Life, format: Format) -> Result<(), Failure> {
     let roles = Roles::start(&settings, &life).await?;
-    roles.announce();
+    roles.announce(&settings);
     if format == Format::Json {
         output::json(&roles.document(&settings))?;
     }

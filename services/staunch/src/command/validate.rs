@@ -24,6 +24,7 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Args};
 
+use crate::interrupt::interrupted;
 use crate::output::Format;
 use crate::{Failure, say};
 
@@ -81,7 +82,7 @@ pub(crate) async fn run(args: ValidateArgs, format: Format) -> Result<(), Failur
     let mut report = Report::new();
     let interrupted = tokio::select! {
         () = parts(&site, arena.as_mut(), &mut report) => false,
-        () = interrupt() => true,
+        () = interrupted() => true,
     };
     if interrupted {
         say::message("interrupted; cleaning up (interrupt again to leave it)");
@@ -128,35 +129,11 @@ async fn tidy(site: &Site, report: &mut Report) {
         ended = tokio::time::timeout(CLEANUP_MAX, cleanup::run(site, report)) => {
             ended.unwrap_or_else(|_| Err(Failure::failed("it took too long")))
         }
-        () = interrupt() => Err(Failure::failed("interrupted")),
+        () = interrupted() => Err(Failure::failed("interrupted")),
     };
     let ended = ended.map_err(|failure| {
         let left = format!("definitions {}-* may be left behind", site.run);
         Failure { message: format!("{}; {left}", failure.message), ..failure }
     });
     report.end(ended);
-}
-
-/// Completes on SIGINT or SIGTERM.
-#[cfg(unix)]
-async fn interrupt() {
-    use tokio::signal::unix::{SignalKind, signal};
-
-    let (int, term) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
-    let (Ok(mut int), Ok(mut term)) = (int, term) else {
-        tracing::warn!("signals cannot be watched: an interrupt will clean up nothing");
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = int.recv() => {}
-        _ = term.recv() => {}
-    }
-}
-
-/// Completes on Ctrl-C.
-#[cfg(not(unix))]
-async fn interrupt() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
-    }
 }

@@ -228,3 +228,29 @@ async fn users_of_nats_are_printed_for_servers_and_for_programs() {
     }
     assert!(is_empty(here.path()));
 }
+
+#[tokio::test]
+async fn a_reader_that_has_seen_enough_is_no_error() {
+    let mut child = command(&["config"]).spawn().unwrap();
+    drop(child.stdout.take());
+    let ended =
+        testkit::within("the end of the command", crate::COMMAND_MAX, child.wait_with_output());
+    let ended = ended.await.unwrap();
+    assert_eq!((ended.status.code(), stderr(&ended).as_str()), (Some(141), ""));
+}
+
+#[tokio::test]
+async fn an_empty_variable_means_none_and_an_unknown_one_is_named() {
+    let mut run = command(&["workflow", "ls"]);
+    run.env("STAUNCH_SERVER", "").env("STAUNCH_API_KEY", "");
+    let ended = testkit::within("the end", crate::COMMAND_MAX, run.output()).await.unwrap();
+    let said = stderr(&ended);
+    assert!(!said.contains("is not an address"), "{said}");
+    let mut config = command(&["config", "-o", "json"]);
+    config.env("STAUNCH_NATS_ULR", "nats://x");
+    let ended = testkit::within("the end", crate::COMMAND_MAX, config.output()).await.unwrap();
+    let said = stderr(&ended);
+    assert!(said.contains("STAUNCH_NATS_ULR is ignored"), "{said}");
+    assert!(said.contains("did you mean STAUNCH_NATS_URL?"), "{said}");
+    assert!(ended.status.success(), "{said}");
+}

@@ -27,6 +27,8 @@ pub struct Group {
     pub removed: u64,
     /// Those that were written to the archive.
     pub archived: u64,
+    /// Those of the removed and of the archived that are in the audit log already.
+    pub(super) noted: (u64, u64),
     /// Those that stay because their parent or a child has not ended.
     pub held: u64,
     /// Those that stay because they cannot be archived; the log has the reason of each.
@@ -51,6 +53,7 @@ impl Group {
             after,
             removed: 0,
             archived: 0,
+            noted: (0, 0),
             held: 0,
             failed: 0,
             oldest: None,
@@ -79,6 +82,8 @@ pub struct Report {
     pub unclear: Vec<(DefinitionId, String)>,
     /// What else was removed, by its kind.
     pub others: BTreeMap<&'static str, u64>,
+    /// It was stopped before its end; the next run goes on.
+    pub is_cut_short: bool,
     /// The first failure.
     pub failed: Option<Error>,
 }
@@ -121,7 +126,7 @@ impl Report {
         for group in self.groups.iter().filter(|group| group.removed + group.failed > 0) {
             tracing::info!(
                 definition = %group.definition_id,
-                status = %group.status,
+                state = %group.status,
                 removed = group.removed,
                 archived = group.archived,
                 held = group.held,

@@ -1,5 +1,5 @@
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use archive::Archive;
 use async_trait::async_trait;
@@ -183,6 +183,41 @@ async fn many_go_in_small_parts() {
     let report = ran(&retention(&world, Rules { batch: 10, ..rules() })).await;
     assert_eq!(report.groups[0].removed, 25);
     assert_eq!(left(&world).await, NONE);
+}
+
+/// Asks for a stop when the second part is to be removed.
+struct Stopping {
+    stop: CancellationToken,
+    parts: AtomicUsize,
+}
+
+#[async_trait]
+impl Faults for Stopping {
+    async fn before(&self, operation: Operation) -> Result<(), store::Error> {
+        if operation == Operation::RemoveEnded && self.parts.fetch_add(1, Ordering::Relaxed) == 1 {
+            self.stop.cancel();
+        }
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_stopped_has_what_it_removed_in_the_audit_log() {
+    let world = World::new();
+    for number in 0..25 {
+        instance(&world, &format!("i{number:02}"), SubStatus::Finished).await;
+    }
+    tokio::time::advance(31 * DAY).await;
+    let stop = CancellationToken::new();
+    let faults = Arc::new(Stopping { stop: stop.clone(), parts: AtomicUsize::new(0) });
+    let store = Arc::new(world.store.with_faults(faults));
+    let rules = Rules { batch: 10, ..rules() };
+    let report = Retention::new(store, None, rules, world.nonces()).until(stop).run_once().await;
+    assert!(report.is_cut_short && report.failed.is_none(), "{report:?}");
+    assert_eq!((report.groups[0].removed, left(&world).await.len()), (20, 5));
+    let audits = world.store.audits(&AuditFilter::default(), Page::first()).await.unwrap().items;
+    let removed: Vec<_> = audits.iter().map(|one| one.details["removed"].clone()).collect();
+    assert_eq!(removed, [20]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -215,3 +215,45 @@ async fn a_node_whose_key_is_overwritten_with_garbage_stays_live() {
     tokio::time::sleep(TTL / 3).await;
     assert_eq!(nodes(&two), ["two"]);
 }
+
+/// Joins as a process that started at another time.
+async fn join_later(bus: &MemoryBus, node: &str) -> Result<Presence, Error> {
+    static NEXT: AtomicU64 = AtomicU64::new(1_000_000);
+    let nonces: Nonces = Arc::new(|| NEXT.fetch_add(1, Ordering::Relaxed).to_string());
+    let me = Member {
+        node: node.to_owned(),
+        roles: Vec::new(),
+        started_at: Timestamp::from_millis(7),
+        address: None,
+    };
+    Presence::join(bus.as_node("later").kv(Bucket::Nodes), me, TTL, nonces).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_second_process_of_the_same_name_is_refused() {
+    let (bus, _) = bus();
+    let one = join(&bus, "one").await;
+    let began = Instant::now();
+    let error = join_later(&bus, "one").await.unwrap_err().to_string();
+    assert!(error.contains("\"one\"") && error.contains("--node"), "{error}");
+    assert!(began.elapsed() <= TTL * 2, "{:?}", began.elapsed());
+    assert!(!one.is_cut_off() && nodes(&one) == ["one"]);
+    one.leave().await;
+    let began = Instant::now();
+    join_later(&bus, "one").await.unwrap();
+    assert_eq!(began.elapsed(), Duration::ZERO, "who has left is waited for by nobody");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_follows_its_crashed_predecessor_once_that_is_gone() {
+    let (bus, cut) = bus();
+    let one = join(&bus, "one").await;
+    // It is heard of no more, as after a crash.
+    cut.store(true, Ordering::Relaxed);
+    let began = Instant::now();
+    let next = join_later(&bus, "one").await.unwrap();
+    assert!(began.elapsed() <= TTL + TTL / 3, "{:?}", began.elapsed());
+    assert_eq!(next.live().len(), 1);
+    assert_eq!(next.live()[0].started_at, Timestamp::from_millis(7));
+    drop(one);
+}

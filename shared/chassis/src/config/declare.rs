@@ -37,6 +37,7 @@ macro_rules! settings {
         pub struct Settings {
             $($(#[$doc])* pub $field: $type,)+
             all: Vec<Setting>,
+            unknown: Vec<UnknownVariable>,
         }
 
         /// Every setting, under its name in flags and files.
@@ -55,7 +56,19 @@ macro_rules! settings {
                         &$default.to_string(),
                     )?,)+
                     all: from.into_settings(),
+                    unknown: Vec::new(),
                 })
+            }
+
+            /// The same with these variables.
+            pub(super) fn with_unknown(self, unknown: Vec<UnknownVariable>) -> Self {
+                Self { unknown, ..self }
+            }
+
+            /// Variables of the environment that look like settings and are none.
+            #[must_use]
+            pub fn unknown_variables(&self) -> &[UnknownVariable] {
+                &self.unknown
             }
 
             /// Every setting in force with its origin; secrets and passwords are masked.

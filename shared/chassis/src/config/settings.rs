@@ -1,7 +1,7 @@
 //! The settings of every role. To add one: add it to this table, with a default that is safe.
 
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -12,9 +12,10 @@ use super::error::{ConfigError, Origin};
 use super::gate::{ClientAuth, HostLists, NameLists, Networks, Rate};
 use super::oidc::ClaimRoles;
 use super::source::{Setting, Sources};
+use super::unknown::UnknownVariable;
 use super::value::{
     Auth, BasePath, Delay, Entries, FlowchartMode, IdentityProvider, IncidentStrategy, LogFormat,
-    LogPersistence, MailServer, MisfireOfAll, NamedUrls, Parse as _, Secret,
+    LogPersistence, MailServer, MisfireOfAll, NamedUrls, NodeAddress, Parse as _, Secret,
 };
 
 settings! {
@@ -166,6 +167,9 @@ settings! {
     otlp_endpoint: Option<String> = "", "URL";
     /// The name of this node; the host name with a random suffix if not set
     node: String = "", "NAME";
+    /// URL at which `staunch doctor` and `staunch top` reach the HTTP API of this node and no other, such
+    /// as `http://10.0.0.1:5001`; its own address if not set, or `base-url` with `tls-cert`
+    node_address: Option<NodeAddress> = "", "URL";
     /// Instances that one executor works on at the same time
     executor_concurrency: usize = "256", "COUNT";
     /// Activities that an instance may run without a wait, before it ends with an incident
@@ -297,6 +301,25 @@ impl Settings {
                 let path = self.base_path.as_ref().map(|path| path.0.as_str()).unwrap_or_default();
                 format!("{}://{}{path}", self.scheme(), reachable(self.listen))
             }
+        }
+    }
+
+    /// The URL of this node for tools of operators, without a slash at the end. `here` is the address
+    /// by which the machine is reached, for a server that listens on every address.
+    ///
+    /// A certificate is seldom for an address: with one it is the public URL, unless the settings
+    /// name another.
+    #[must_use]
+    pub fn node_url(&self, here: Option<IpAddr>) -> String {
+        if let Some(address) = &self.node_address {
+            return address.0.clone();
+        }
+        let ip = if self.listen.ip().is_unspecified() { here } else { Some(self.listen.ip()) };
+        match ip {
+            Some(ip) if self.tls_cert.is_none() => {
+                format!("http://{}", SocketAddr::new(ip, self.listen.port()))
+            }
+            _ => self.public_url(),
         }
     }
 

@@ -216,7 +216,7 @@ fn text(value: &Value) -> Option<String> {
 }
 
 /// The most similar name, if there is a similar one.
-fn nearest(key: &str, names: &[&'static str]) -> Option<&'static str> {
+pub(super) fn nearest(key: &str, names: &[&'static str]) -> Option<&'static str> {
     let key = key.to_lowercase().replace('_', "-");
     let near = names.iter().map(|name| (distance(&key, name), *name)).min()?;
     (near.0 <= key.len().max(3) / 3 + 1).then_some(near.1)

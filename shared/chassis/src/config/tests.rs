@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
 
@@ -137,6 +138,19 @@ fn a_server_on_every_address_names_one_that_can_be_called() {
         let settings = resolve(&args(base, path), &[]).unwrap();
         assert_eq!(settings.public_url(), url);
         assert_eq!(settings.base_path().as_deref(), below, "{base} {path}");
+    }
+    let at = |address: &str| {
+        let args = Args { node_address: some(address), ..args("https://a.example", "/x") };
+        resolve(&args, &[])
+    };
+    let here = Some(IpAddr::from([10, 0, 0, 7]));
+    let none = resolve(&args("https://a.example", ""), &[]).unwrap();
+    assert_eq!(none.node_url(here), "http://10.0.0.7:5001", "the base URL is of all nodes");
+    assert_eq!(none.node_url(None), "https://a.example");
+    assert_eq!(at("http://n1:5001/").unwrap().node_url(here), "http://n1:5001");
+    for wrong in ["n1:5001", "http://", "http://:5001", "nats://n1", "http://n1 n2", "http://u@n1"]
+    {
+        assert!(at(wrong).is_err(), "{wrong}");
     }
     for wrong in ["staunch", "/", "/a//b", "/a/../b", "/a?b", "/a b"] {
         assert!(resolve(&args("", wrong), &[]).is_err(), "{wrong}");

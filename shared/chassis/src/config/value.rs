@@ -60,6 +60,10 @@ pub struct Delay(pub Duration);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BasePath(pub String);
 
+/// A URL with http or https and a host, without a slash at the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeAddress(pub String);
+
 /// How callers authenticate: the schemes that are on, side by side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Auth {
@@ -290,6 +294,19 @@ impl Parse for Duration {
             _ => None,
         };
         time.filter(|time| !time.is_zero()).ok_or_else(wrong)
+    }
+}
+
+impl Parse for NodeAddress {
+    fn parse(text: &str) -> Result<Self, String> {
+        let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
+        let is_host = |rest: &str| !rest.is_empty() && !rest.starts_with(['/', ':']);
+        match rest.map(|rest| rest.trim_end_matches('/')) {
+            Some(rest) if is_host(rest) && !rest.contains([' ', '?', '#', '@', ',']) => {
+                Ok(Self(text.trim_end_matches('/').to_owned()))
+            }
+            _ => Err("must be the URL of this node, such as http://10.0.0.1:5001".to_owned()),
+        }
     }
 }
 

@@ -36,6 +36,8 @@ pub(crate) struct SettingsSeen {
     pub(crate) is_nats_here: bool,
     /// The database is on this machine.
     pub(crate) is_database_here: bool,
+    /// Callers reach the API by an `https://` address, that of a proxy perhaps.
+    pub(crate) is_public_url_encrypted: bool,
     /// The connection to the database verifies the server's certificate.
     pub(crate) is_database_verified: bool,
 }
@@ -72,6 +74,12 @@ pub(crate) struct Work {
 #[derive(Clone, Debug)]
 pub(crate) struct Server {
     pub(crate) url: String,
+    /// The live nodes that announce this address; none if the caller named it.
+    pub(crate) nodes: Vec<String>,
+    /// The node that answered, as its metrics name it.
+    pub(crate) node: Option<String>,
+    /// Whole seconds between the clock of its machine and the database's, by its metrics.
+    pub(crate) clock_apart: Option<u64>,
     /// Its version, or why it does not answer.
     pub(crate) version: Result<String, String>,
     /// Why it is not ready.

@@ -3,18 +3,20 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use bus::{Bucket, Bus as _, Pauses, Queue as _, Stream, Wire as _, members};
+use bus::{Bucket, Bus as _, Member, Pauses, Queue as _, Stream, Wire as _, members};
 use chassis::{Clock as _, Settings, SystemClock};
 use futures::future::{join, join_all};
 use model::Timestamp;
 use model::limits::TIMER_SHARDS;
 use node::{BrokerSeen, DatabaseSeen, NatsBus};
 use protocol::{Message, decode_body, subject};
+use serde_json::Value;
 use store::{CommandFilter, Store};
 use tokio::time::Instant;
 
 use super::facts::{Cluster, Facts, Host, Server, SettingsSeen, Work};
 use crate::client::Client;
+use crate::reading::Reading;
 use crate::{Failure, database};
 
 /// The number at which counting ends.
@@ -29,6 +31,7 @@ const ANSWER_MAX: Duration = Duration::from_secs(5);
 const EXECUTOR_MAX: Duration = Duration::from_secs(2);
 /// How long one part may take as a whole.
 const PART_MAX: Duration = Duration::from_secs(60);
+const CLOCK_APART: &str = "staunch_clock_apart_seconds";
 /// Servers that are asked, if there are more.
 const SERVERS_MAX: usize = 16;
 
@@ -37,15 +40,17 @@ pub(super) async fn facts(server: Option<String>, settings: &Settings) -> Facts 
     let (on_broker, (database, work)) =
         Box::pin(join(on_broker(settings), on_database(settings))).await;
     let (broker, cluster) = on_broker;
-    let urls = match server {
-        Some(url) => vec![url],
-        None => {
-            let members = cluster.as_ref().map(|it| it.members.as_slice()).unwrap_or_default();
-            members.iter().filter_map(|member| member.address.clone()).take(SERVERS_MAX).collect()
-        }
+    // In compose files an empty variable means that there is no value.
+    let places = match server.filter(|server| !server.is_empty()) {
+        Some(url) => vec![(url, Vec::new())],
+        None => places(cluster.as_ref().map(|it| it.members.as_slice()).unwrap_or_default()),
     };
     let key = settings.api_key.as_ref().map(|key| key.expose().to_owned());
-    let servers = join_all(urls.into_iter().map(|url| ask_server(url, key.clone()))).await;
+    let asked = places.into_iter().map(|(url, nodes)| {
+        let key = key.clone();
+        async move { Server { nodes, ..ask_server(url, key).await } }
+    });
+    let servers = join_all(asked).await;
     let host = Host { folder: folder(settings), descriptors: descriptors() };
     // The clocks are compared at one moment, whatever was asked in between.
     let now = SystemClock.now();
@@ -86,7 +91,7 @@ async fn on_broker(settings: &Settings) -> (Result<BrokerSeen, String>, Result<C
 
 async fn cluster(bus: &NatsBus) -> Result<Cluster, bus::Error> {
     let members = members(&*bus.kv(Bucket::Nodes)).await?;
-    let is_executor = |member: &&bus::Member| member.roles.iter().any(|role| role == "executor");
+    let is_executor = |member: &&Member| member.roles.iter().any(|role| role == "executor");
     let asked = members.iter().filter(is_executor).map(|member| async move {
         let question = Message { subject: subject::runtime(&member.node), ..Message::default() };
         let answer = bus.request(question, EXECUTOR_MAX).await.ok();
@@ -146,10 +151,26 @@ async fn work(store: &dyn Store) -> Result<Work, store::Error> {
     })
 }
 
+/// Each address that live nodes announce, with these nodes.
+pub(super) fn places(members: &[Member]) -> Vec<(String, Vec<String>)> {
+    let mut places: Vec<(String, Vec<String>)> = Vec::new();
+    for (url, node) in members.iter().filter_map(|one| Some((one.address.as_ref()?, &one.node))) {
+        if let Some((_, nodes)) = places.iter_mut().find(|(known, _)| known == url) {
+            nodes.push(node.clone());
+        } else if places.len() < SERVERS_MAX {
+            places.push((url.clone(), vec![node.clone()]));
+        }
+    }
+    places
+}
+
 async fn ask_server(url: String, key: Option<String>) -> Server {
     let is_here = is_here(&url);
     let silent = |reason: String| Server {
         url: url.clone(),
+        nodes: Vec::new(),
+        node: None,
+        clock_apart: None,
         version: Err(reason),
         unready: None,
         is_open: false,
@@ -160,18 +181,30 @@ async fn ask_server(url: String, key: Option<String>) -> Server {
         Ok(client) => client.with_patience(ANSWER_MAX, hint),
         Err(failure) => return silent(failure.message),
     };
-    let stranger = match Client::to(&url, None) {
-        Ok(client) => client.with_patience(ANSWER_MAX, hint),
-        Err(failure) => return silent(failure.message),
-    };
     let version = match client.get("/package/version").await {
         Ok(answer) => crate::output::text(&answer, "packageVersion"),
         Err(failure) => return silent(failure.message),
     };
     let ready = client.open(&format!("{}/health/ready", client.server())).await;
     let unready = ready.err().map(|Failure { message, .. }| message);
-    let is_open = stranger.get("/nodes").await.is_ok();
-    Server { version: Ok(version), unready, is_open, is_here, url }
+    // Asked with the key: a request without it would be in the audit log as a refused one.
+    let me = client.get("/identity/me").await.unwrap_or_default();
+    let is_open = me.get("isAuthenticationOn") == Some(&Value::Bool(false));
+    // A key that may not read the metrics leaves these two unknown.
+    let metrics = client.metrics().await.ok();
+    let metrics = metrics.as_ref().and_then(|answer| answer.body.as_str()).map(Reading::parse);
+    let clock = metrics.as_ref().and_then(|metrics| metrics.gauge(CLOCK_APART));
+    Server {
+        nodes: Vec::new(),
+        node: metrics.as_ref().and_then(Reading::node),
+        clock_apart: clock
+            .and_then(|clock| Some(Duration::try_from_secs_f64(clock).ok()?.as_secs())),
+        version: Ok(version),
+        unready,
+        is_open,
+        is_here,
+        url,
+    }
 }
 
 /// The part of the settings that the checks look at.
@@ -183,6 +216,7 @@ fn seen(settings: &Settings) -> SettingsSeen {
         database_url: settings.shown("database-url").to_owned(),
         is_nats_here: settings.nats_url.split(',').all(|url| is_here(url.trim())),
         is_database_here: is_file || is_here(database_url),
+        is_public_url_encrypted: settings.public_url().starts_with("https://"),
         is_database_verified: is_file || database_url.contains("sslmode=verify-full"),
     }
 }

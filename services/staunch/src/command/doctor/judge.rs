@@ -29,6 +29,9 @@ pub(super) fn judge(facts: &Facts) -> Vec<Check> {
         facts.work.as_ref().map(|work| database::work(work, has_timer)).unwrap_or_default(),
     );
     checks.extend(servers(&facts.servers));
+    checks.extend(without_tls(&facts.servers, &facts.settings));
+    checks.extend(facts.servers.iter().filter_map(clock_of_node));
+    checks.extend(facts.servers.iter().filter_map(shared_address));
     checks.extend(host(&facts.host));
     checks.extend(facts.certificates.iter().map(|one| certificate(one, facts.now)));
     checks.extend(settings(&facts.settings, facts.broker.as_ref().is_ok_and(|it| it.wants_login)));
@@ -53,6 +56,48 @@ fn clock(now: Timestamp, of: &str, (time, half): (Timestamp, Duration)) -> Check
         apart if apart <= SKEW_BAD => Check::warn("clock", found, advice),
         _ => Check::bad("clock", found, advice),
     }
+}
+
+/// Addresses without TLS, unless callers come through a proxy that ends it.
+fn without_tls(servers: &[Server], settings: &SettingsSeen) -> Option<Check> {
+    let is_plain = |server: &&Server| {
+        let is_behind = settings.is_public_url_encrypted && !server.nodes.is_empty();
+        server.version.is_ok() && !server.is_here && server.url.starts_with("http://") && !is_behind
+    };
+    let plain: Vec<_> = servers.iter().filter(is_plain).map(|one| one.url.as_str()).collect();
+    if plain.is_empty() {
+        return None;
+    }
+    let found = format!("without TLS keys travel in clear to {}", plain.join(", "));
+    let advice = "set --tls-cert and --tls-key, or let a proxy end TLS and name it in --base-url";
+    Some(Check::warn("api", found, advice))
+}
+
+/// The clock of a node's machine, as the node compares it with the database's.
+fn clock_of_node(server: &Server) -> Option<Check> {
+    let apart = Duration::from_secs(server.clock_apart?);
+    let node = server.node.as_deref().unwrap_or(&server.url);
+    let found = format!("the clocks of {node} and the database are {} s apart", apart.as_secs());
+    let advice = format!(
+        "synchronise the clock of the machine of {node} (NTP): its leases, its \
+        log and the tokens that it checks follow it"
+    );
+    match apart {
+        Duration::ZERO => None,
+        apart if apart <= SKEW_BAD => Some(Check::warn("clock", found, advice)),
+        _ => Some(Check::bad("clock", found, advice)),
+    }
+}
+
+/// Nodes that cannot be told apart by their addresses: one of them answered for all.
+fn shared_address(server: &Server) -> Option<Check> {
+    let Server { url, nodes, .. } = server;
+    if nodes.len() < 2 {
+        return None;
+    }
+    let found = format!("{} all announce {url}: one of them was asked", nodes.join(", "));
+    let advice = "set --node-address on each node to an address that is its own";
+    Some(Check::warn("api", found, advice))
 }
 
 /// Two databases behind one NATS would take each other's commands.
@@ -101,11 +146,6 @@ fn servers(servers: &[Server]) -> Vec<Check> {
             let found = format!("{url} lets every caller in: whoever reaches it may do everything");
             let advice = "set --auth api-key (or identity, oidc), or listen on 127.0.0.1";
             checks.push(Check::bad("api", found, advice));
-        }
-        if !server.is_here && url.starts_with("http://") {
-            let found = format!("{url} is reached without TLS: keys travel in clear");
-            let advice = "set --tls-cert and --tls-key, or let a proxy end TLS";
-            checks.push(Check::warn("api", found, advice));
         }
     }
     checks

@@ -9,6 +9,7 @@ use protocol::{Runtime, Taking};
 
 use super::check::Grade::{self, Bad, Ok as Fine, Warn};
 use super::facts::{Cluster, Facts, Host, Server, SettingsSeen, Work};
+use super::gather::places;
 use super::judge::judge;
 
 const NOW: Timestamp = Timestamp::from_millis(1_795_000_000_000);
@@ -57,6 +58,7 @@ fn sound() -> Facts {
             database_url: "sqlite://x".to_owned(),
             is_nats_here: true,
             is_database_here: true,
+            is_public_url_encrypted: false,
             is_database_verified: true,
         },
         broker: Ok(BrokerSeen {
@@ -91,6 +93,9 @@ fn sound() -> Facts {
         work: Some(Ok(Work { now: NOW, ..Work::default() })),
         servers: vec![Server {
             url: "http://127.0.0.1:5001".to_owned(),
+            nodes: vec!["n1".to_owned()],
+            node: Some("n1".to_owned()),
+            clock_apart: Some(0),
             version: Ok(chassis::version().to_owned()),
             unready: None,
             is_open: true,
@@ -269,13 +274,24 @@ const REST: &[Row] = &[
     (Bad, "this machine and NATS are 59999 ms apart", "NTP", |f| {
         broker(f).time = Some((NOW.after(Duration::from_secs(60)), millis(1)));
     }),
+    (Warn, "the clocks of n1 and the database are 3 s apart", "machine of n1", |f| {
+        f.servers[0].clock_apart = Some(3);
+    }),
+    (Bad, "the clocks of n1 and the database are 3600 s apart", "NTP", |f| {
+        f.servers[0].clock_apart = Some(3_600);
+    }),
+    (Warn, "n1, n2 all announce http://127.0.0.1:5001", "--node-address", |f| {
+        f.servers[0].nodes.push("n2".to_owned());
+    }),
     (Bad, "5001 does not answer: refused", "--server", |f| {
         f.servers[0].version = Err("refused".to_owned());
     }),
     (Bad, "5001 is not ready: nats", "log", |f| f.servers[0].unready = Some("nats".to_owned())),
     (Warn, "runs version 0.0.9", "upgrade", |f| f.servers[0].version = Ok("0.0.9".to_owned())),
     (Bad, "lets every caller in", "--auth", |f| f.servers[0].is_here = false),
-    (Warn, "without TLS", "--tls-cert", |f| f.servers[0].is_here = false),
+    (Warn, "without TLS keys travel in clear to http://127.0.0.1:5001", "--tls-cert", |f| {
+        f.servers[0].is_here = false
+    }),
     (Bad, "0.1 GiB are free at /data", "full disk", |f| {
         f.host.folder = Some(("/data".into(), 100 << 20, 100 << 30));
     }),
@@ -306,4 +322,41 @@ fn everything_that_is_wrong_is_found_with_what_to_do() {
         assert!(one.advice.as_deref().unwrap_or_default().contains(advice), "{advice:?}: {all}");
         assert_eq!(one.advice.is_none(), grade == Fine, "{all}");
     }
+}
+
+#[test]
+fn an_address_of_several_nodes_is_asked_once() {
+    let member = |node: &str, address: Option<&str>| Member {
+        node: node.to_owned(),
+        roles: Vec::new(),
+        started_at: NOW,
+        address: address.map(str::to_owned),
+    };
+    let all = Some("http://flows.example");
+    let members = [
+        member("n1", all),
+        member("n2", None),
+        member("n3", all),
+        member("n4", Some("http://10.0.0.4:5001")),
+    ];
+    let found = places(&members);
+    let expected =
+        [("http://flows.example", vec!["n1", "n3"]), ("http://10.0.0.4:5001", vec!["n4"])];
+    let expected = expected.map(|(url, nodes)| {
+        (url.to_owned(), nodes.into_iter().map(str::to_owned).collect::<Vec<_>>())
+    });
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_proxy_that_ends_tls_is_no_reason_for_a_warning() {
+    let mut facts = sound();
+    facts.servers[0].is_here = false;
+    facts.servers[0].is_open = false;
+    let warns = |facts: &Facts| judge(facts).iter().any(|one| one.found.contains("without TLS"));
+    assert!(warns(&facts));
+    facts.settings.is_public_url_encrypted = true;
+    assert!(!warns(&facts));
+    facts.servers[0].nodes.clear();
+    assert!(warns(&facts), "this address was named by the caller");
 }

@@ -70,6 +70,8 @@ struct Row {
     commands: Option<u64>,
     instances: Option<u64>,
     bursts: Option<Times>,
+    /// Why there are no figures of it.
+    trouble: Option<String>,
 }
 
 /// A node's metrics then and now. One that was restarted counts from zero.
@@ -107,6 +109,7 @@ impl Frame {
                 state: node.state.clone(),
                 commands: node.commands,
                 instances: node.instances,
+                trouble: node.trouble.clone(),
                 bursts: node.reading.as_ref().zip(pair(node)).map(|(reading, before)| {
                     Times::of(&reading.histogram(&before, BURSTS), seconds)
                 }),
@@ -187,6 +190,8 @@ impl Frame {
             &["NODE", "ROLES", "STATE", "COMMANDS", "INSTANCES", "BURSTS/S", "P99"],
             &rows,
         ));
+        let troubles = self.nodes.iter().filter_map(|row| Some((&row.node, row.trouble.as_ref()?)));
+        lines.extend(troubles.map(|(node, trouble)| format!("no figures of {node}: {trouble}")));
         if !self.slow.is_empty() {
             lines.push(String::new());
             let rows: Vec<_> = self
@@ -272,7 +277,7 @@ impl Row {
 
     fn document(&self) -> Value {
         json!({"node": self.node, "roles": self.roles, "state": self.state,
-            "commands": self.commands, "instances": self.instances,
+            "commands": self.commands, "instances": self.instances, "trouble": self.trouble,
             "bursts": self.bursts.as_ref().map(Times::document)})
     }
 }
@@ -315,7 +320,7 @@ fn figure(value: Option<f64>) -> String {
 mod tests {
     use tokio::time::Instant;
 
-    use super::super::sample::Slow;
+    use super::super::sample::{Slow, joined};
     use super::*;
 
     const BEFORE: &str = "staunch_instances_total{status=\"Finished\"} 10\n\
@@ -337,6 +342,7 @@ mod tests {
             state: "Running".to_owned(),
             commands: Some(2),
             instances: Some(1),
+            trouble: None,
         });
         Sample { at, nodes: nodes.collect(), pauses: 0, slow, failure: None }
     }
@@ -381,5 +387,32 @@ mod tests {
         let lines = Frame::between(&before, &silent).lines();
         assert!(lines[0].starts_with("no answer: gone"), "{lines:?}");
         assert!(lines[1].contains("12 instances unfinished"), "{lines:?}");
+    }
+
+    #[test]
+    fn a_node_without_figures_says_why_and_further_addresses_fill_its_row() {
+        let at = |name: &str, text: Option<&str>| NodeSample {
+            node: name.to_owned(),
+            trouble: text.is_none().then(|| "it has no HTTP API".to_owned()),
+            reading: text.map(Reading::parse),
+            ..NodeSample::default()
+        };
+        let of = |node: &str, backlog: u64| {
+            format!("staunch_build_info{{node=\"{node}\"}} 1\nstaunch_queue_backlog {backlog}\n")
+        };
+        let (n1, n2, n9) = (of("n1", 1), of("n2", 2), of("n9", 9));
+        // n3 shares its address with n1, which has answered.
+        let members = vec![at("n1", Some(&n1)), at("n2", None), at("n3", Some(&n1))];
+        let others =
+            vec![at("http://a", Some(&n1)), at("http://b", Some(&n2)), at("http://c", Some(&n9))];
+        let nodes = joined(members, others);
+        let backlog = |node: &NodeSample| node.reading.as_ref().and_then(|it| it.gauge(BACKLOG));
+        let found: Vec<_> = nodes.iter().map(|it| (it.node.as_str(), backlog(it))).collect();
+        let expected = [("n1", Some(1.0)), ("n2", Some(2.0)), ("n3", None), ("n9", Some(9.0))];
+        assert_eq!(found, expected);
+        let now = Sample { nodes, ..sample(Instant::now(), &[], slow()) };
+        let lines = Frame::between(&now, &now).lines().join("\n");
+        assert!(lines.contains("no figures of n3: n1 answered at its address"), "{lines}");
+        assert!(!lines.contains("no figures of n2"), "{lines}");
     }
 }

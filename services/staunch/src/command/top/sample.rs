@@ -17,6 +17,8 @@ const ANSWER_MAX: Duration = Duration::from_secs(5);
 const SLOW_EVERY: Duration = Duration::from_secs(5);
 /// Instances that ended last, from which the slowest definitions are found.
 const ENDED_MAX: u64 = 200;
+/// Why a node without HTTP has no figures.
+const NO_ADDRESS: &str = "it has no HTTP API: name its --admin-listen address with --nodes";
 /// Nodes whose metrics are read.
 const NODES_MAX: usize = 64;
 
@@ -38,6 +40,8 @@ pub(super) struct NodeSample {
     pub(super) roles: Vec<String>,
     /// None if it has no address, or does not answer.
     pub(super) reading: Option<Reading>,
+    /// Why there is no reading.
+    pub(super) trouble: Option<String>,
     /// Of executors: `Running`, `Pausing`, `Paused`, or nothing.
     pub(super) state: String,
     pub(super) commands: Option<u64>,
@@ -108,14 +112,19 @@ impl Sampler {
                 Some(client.clone()),
             ));
         }
+        let members = asked.len() - self.others.len();
         let readings = asked.into_iter().map(|(node, client)| async move {
-            let reading = match client {
-                Some(client) => read(&client).await,
-                None => None,
-            };
-            NodeSample { reading, ..node }
+            match client {
+                Some(client) => match read(&client).await {
+                    Ok(reading) => NodeSample { reading: Some(reading), ..node },
+                    Err(trouble) => NodeSample { trouble: Some(trouble), ..node },
+                },
+                None => NodeSample { trouble: Some(NO_ADDRESS.to_owned()), ..node },
+            }
         });
-        let nodes = join_all(readings).await;
+        let mut nodes = join_all(readings).await;
+        let others = nodes.split_off(members);
+        let nodes = joined(nodes, others);
         let slow = self.slow().await;
         let pauses = list(&status, "pauses").len();
         Ok(Sample { at: Instant::now(), nodes, pauses, slow, failure: None })
@@ -148,10 +157,40 @@ impl Sampler {
     }
 }
 
-async fn read(client: &Client) -> Option<Reading> {
-    let client = client.clone().with_patience(ANSWER_MAX, "");
-    let answer = client.metrics().await.ok()?;
-    answer.body.as_str().map(Reading::parse)
+async fn read(client: &Client) -> Result<Reading, String> {
+    let client = client.clone().with_patience(ANSWER_MAX, "is it reached from here?");
+    let answer = client.metrics().await.map_err(|failure| failure.message)?;
+    let text = answer.body.as_str();
+    text.map(Reading::parse).ok_or_else(|| format!("{} answers without metrics", client.server()))
+}
+
+/// The live nodes, with what further addresses say of them. The metrics themselves name their node:
+/// behind an address that several nodes share, another one may have answered.
+pub(super) fn joined(members: Vec<NodeSample>, others: Vec<NodeSample>) -> Vec<NodeSample> {
+    let own = |node: NodeSample| match node.reading.as_ref().and_then(Reading::node) {
+        Some(name) if name != node.node => {
+            let trouble = format!(
+                "{name} answered at its address: set --node-address on each node, or name \
+                 addresses of their own with --nodes"
+            );
+            NodeSample { reading: None, trouble: Some(trouble), ..node }
+        }
+        _ => node,
+    };
+    let mut nodes: Vec<NodeSample> = members.into_iter().map(own).collect();
+    for other in others {
+        let name = other.reading.as_ref().and_then(Reading::node);
+        let at = name.as_ref().and_then(|name| nodes.iter().position(|it| it.node == *name));
+        match at.and_then(|at| nodes.get_mut(at)) {
+            Some(known) if known.reading.is_none() => {
+                (known.reading, known.trouble) = (other.reading, None);
+            }
+            // The figures of a process count once.
+            Some(_) => {}
+            None => nodes.push(NodeSample { node: name.unwrap_or(other.node), ..other }),
+        }
+    }
+    nodes
 }
 
 fn of_node(node: &Value, executors: &[Value]) -> NodeSample {
@@ -166,6 +205,7 @@ fn of_node(node: &Value, executors: &[Value]) -> NodeSample {
         instances: number("instances"),
         node: name,
         reading: None,
+        trouble: None,
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{ask, asked};
 use crate::Failure;
-use crate::client::Client;
+use crate::client::{Client, SERVER};
 use crate::output::{self, Format};
 
 /// The largest standard input, in bytes: two passwords and their line breaks.
@@ -23,7 +23,7 @@ pub(crate) struct Change {
     #[arg(
         long,
         env = "STAUNCH_SERVER",
-        default_value = "http://127.0.0.1:5001",
+        default_value = SERVER,
         value_name = "URL"
     )]
     server: String,
@@ -35,7 +35,8 @@ pub(crate) struct Change {
 /// When the server does not answer, or refuses one of the passwords.
 pub(crate) async fn change_password(change: Change, format: Format) -> Result<(), Failure> {
     let Change { name, server } = change;
-    let client = Client::to(&server, None)?;
+    let server = if server.is_empty() { SERVER } else { &server };
+    let client = Client::to(server, None)?;
     let stdin = std::io::stdin();
     let (current, new) = if stdin.is_terminal() { prompted() } else { piped(stdin.lock()) }
         .map_err(Failure::usage)?;
