@@ -1,7 +1,7 @@
 //! Examples of what has none of its own: made of its schema, with the values that members of a name
 //! have (`members.json`).
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 const MEMBERS: &str = include_str!("members.json");
 
@@ -79,7 +79,7 @@ impl Samples {
         let members = members.filter_map(|(name, member)| {
             Some((name.clone(), self.member(name, member, depth + 1)?))
         });
-        Value::Object(members.collect::<Map>())
+        Value::Object(members.collect::<serde_json::Map<_, _>>())
     }
 }
 

@@ -178,7 +178,7 @@ async fn a_page_of_another_origin_reaches_no_route_but_links() {
 
 #[tokio::test]
 async fn a_filter_that_means_nothing_here_is_refused() {
-    let world = World::without_executor(crate::Config::default()).await;
+    let world = World::without_executor(Config::default()).await;
     for path in ["/elsa/api/workflow-instances", "/elsa/api/workflow-instances/query"] {
         for name in ["names", "parentWorkflowInstanceIds", "isExecuting", "Colour"] {
             let value = if name == "isExecuting" { json!(true) } else { json!(["a"]) };
@@ -193,7 +193,7 @@ async fn a_filter_that_means_nothing_here_is_refused() {
 
 #[tokio::test]
 async fn an_id_that_no_instance_can_have_is_refused_by_a_retry() {
-    let world = World::without_executor(crate::Config::default()).await;
+    let world = World::without_executor(Config::default()).await;
     for id in ["", "a b\u{1}"] {
         let body = json!({"workflowInstanceIds": [id]});
         world.post("/elsa/api/alterations/workflows/retry", &body).await.problem(400);
