@@ -20,10 +20,6 @@ use crate::lock::lock;
 use crate::retry::{BUDGET, Pace};
 use crate::{Change, Entry, Error, Kv, Nonces, Put, Revision};
 
-/// A key that was renewed this often since a node began to join is of a process that lives; one
-/// renewal may have been on its way when its process crashed.
-const RENEWALS_OF_THE_LIVING: u32 = 2;
-
 /// One node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -34,7 +30,7 @@ pub struct Member {
     pub roles: Vec<String>,
     /// When it started.
     pub started_at: Timestamp,
-    /// The URL of its HTTP API, if it has one: its own, where it has one that no other node has.
+    /// The URL of its HTTP API, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
 }
@@ -106,12 +102,8 @@ impl Presence {
     /// [`Presence::leave`]. A key that is not renewed for `ttl` is gone; it is renewed every `ttl /
     /// 3`.
     ///
-    /// A key of this name that is there already may be of a predecessor that has crashed: this waits
-    /// until it is gone, or has not been renewed for a whole `ttl`.
-    ///
     /// # Errors
-    /// When the bus does not answer within about 12 s; [`Error::Denied`] when another process of this
-    /// name lives.
+    /// When the bus does not answer within about 12 s.
     pub async fn join(
         kv: Arc<dyn Kv>,
         me: Member,
@@ -137,7 +129,6 @@ impl Presence {
             stop: stop.clone(),
         });
         let running = Arc::new(stop.drop_guard());
-        inner.until_free().await?;
         inner.write(Instant::now() + BUDGET).await?;
         inner.supervise("presence: watch", listen);
         inner.supervise("presence: renew", renew);
@@ -254,46 +245,6 @@ impl Inner {
         });
         // The task ends with `stop`, and the tracker waits for it.
         drop(runs);
-    }
-
-    /// Waits until no other process renews the key of this name.
-    async fn until_free(&self) -> Result<(), Error> {
-        let began = Instant::now();
-        let (mut seen, mut renewals) = (None, 0);
-        loop {
-            match self.kv.entries().await {
-                Ok(entries) => {
-                    let own = entries.into_iter().find(|(key, _)| *key == self.key);
-                    let Some((_, Entry { value: Some(value), revision })) = own else {
-                        return Ok(());
-                    };
-                    if value == self.value {
-                        return Ok(());
-                    }
-                    let before = seen.replace(revision);
-                    renewals += u32::from(before.is_some_and(|before| before != revision));
-                    if renewals >= RENEWALS_OF_THE_LIVING {
-                        return Err(Error::Denied(format!(
-                            "another process that lives has the name of this node, {:?}: give \
-                             each its own with --node, or end the other one",
-                            self.node
-                        )));
-                    }
-                    // The time of the last renewal that a crash let through.
-                    if renewals == 0 && began.elapsed() > self.ttl {
-                        return Ok(());
-                    }
-                }
-                // The write that follows reports it, if it lasts.
-                Err(error) if error.is_passing() && began.elapsed() <= self.ttl => {}
-                Err(error) if error.is_passing() => return Ok(()),
-                Err(error) => return Err(error),
-            }
-            if began.elapsed() > self.ttl * 2 {
-                return Ok(());
-            }
-            tokio::time::sleep(self.ttl / 6).await;
-        }
     }
 
     /// Writes the own key over any value: no other node writes it.
