@@ -11,6 +11,7 @@ mod figures;
 mod kv;
 mod log;
 mod outside;
+mod size;
 mod streams;
 mod tasks;
 mod wire;
@@ -33,12 +34,10 @@ use crate::{
     Span, Stream, Subscription, Wire,
 };
 use fault::{Interference, NoFaults};
+use size::check_size;
 
 /// The time that the server stamps messages with.
 pub type ServerClock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
-
-/// The largest message; the default of nats-server.
-const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
 
 /// A bus in memory. Clones share it; each may act for another node.
 #[derive(Clone)]
@@ -489,17 +488,6 @@ impl Drop for Shared {
     fn drop(&mut self) {
         self.expiring.notify_one();
     }
-}
-
-fn check_size(message: &Message) -> Result<(), Error> {
-    let size = message.payload.len();
-    if size <= MESSAGE_BYTES_MAX {
-        return Ok(());
-    }
-    let subject = &message.subject;
-    Err(Error::TooLarge(format!(
-        "{size} bytes to {subject} are more than the {MESSAGE_BYTES_MAX} bytes that the server takes"
-    )))
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use crate::cx::Cx;
 use crate::stop::Stop;
 
 /// The name of the task in which expressions run.
-const TASK: &str = "executor: message";
+const TASK: &str = "executor: turn";
 /// The header of a bucket that says what happened to a key.
 const OPERATION: &str = "KV-Operation";
 /// The header with which a server marks the end of a key, such as the end of its time.

@@ -62,6 +62,7 @@ impl Samples {
         }
         match kind(schema) {
             Some("object") => Some(self.object(schema, depth)),
+            Some("array") if schema["maxItems"] == 0 => Some(json!([])),
             Some("array") => {
                 let item = self.value(name, &schema["items"], depth + 1);
                 Some(Value::Array(item.into_iter().collect()))

@@ -334,7 +334,7 @@ pub(super) async fn revoke(
 /// Whether a secret can be decrypted, and is active.
 #[utoipa::path(post, path = "/secrets/{name}/test", tag = "secrets", params(("name" = String, Path)),
     responses((status = 200, body = SecretTested), (status = 403, body = ProblemBody),
-        (status = 404, body = ProblemBody)))]
+        (status = 404, body = ProblemBody), (status = 409, body = ProblemBody)))]
 pub(super) async fn test(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,

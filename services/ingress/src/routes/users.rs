@@ -97,7 +97,7 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<UserList>, 
 /// Makes a user. A caller cannot give permissions that it does not have.
 #[utoipa::path(post, path = "/identity/users", tag = "identity", request_body = UserRequest,
     responses((status = 200, body = UserMade), (status = 400, body = ProblemBody), (status = 403, body = ProblemBody),
-        (status = 409, body = ProblemBody)))]
+        (status = 404, body = ProblemBody), (status = 409, body = ProblemBody)))]
 pub(super) async fn create(
     State(app): State<Arc<App>>,
     caller: Caller,

@@ -109,8 +109,10 @@ const OF_THE_ORIGIN: [&str; 6] = [
 #[tokio::test]
 async fn no_page_of_a_workflow_has_the_origin_of_studio() {
     let world = World::new().await;
-    world.publish("evil", attacks("evil")).await;
-    let execute = "/elsa/api/workflow-definitions/evil/execute";
+    let evil = attacks("evil");
+    world.publish("says", evil["activities"][1].clone()).await;
+    world.publish("evil", evil).await;
+    let execute = "/elsa/api/workflow-definitions/says/execute";
     let key = [("idempotency-key", "once")];
     for (what, answer) in [
         ("the endpoint", world.get("/workflows/evil").await),

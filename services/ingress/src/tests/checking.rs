@@ -26,7 +26,7 @@ async fn a_definition_is_checked_and_not_saved() {
         found.map(|one| one["pointer"].clone()).unwrap_or_default()
     };
     assert_eq!(pointer("cron"), "/model/root/activities/1/cronExpression");
-    assert_eq!(pointer("odd"), "/model/root/activities/2");
+    assert_eq!(pointer("odd"), "/model/root/activities/2/type");
     let unread = json!({"definitionId": "x", "variables": [{"name": 7}], "root": waits_for("go")});
     let checked = world.post(CHECK, &unread).await.expect(200);
     assert_eq!(checked["isValid"], false, "{checked:#}");

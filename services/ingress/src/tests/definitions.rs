@@ -267,7 +267,7 @@ async fn what_cannot_run_as_written_is_refused_when_it_is_published() {
             (Some("c"), "cronExpression")
         ]
     );
-    world.post(&format!("{API}/import"), &body).await.expect(201);
+    world.post(&format!("{API}/import"), &body).await.problem(400);
 }
 
 #[tokio::test]

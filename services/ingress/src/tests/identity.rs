@@ -298,5 +298,5 @@ async fn everyone_learns_who_they_are_and_what_they_may_do() {
     let answer = reader.get(&world, ME).await;
     assert_eq!(answer.header("cache-control"), Some("no-store"));
     let reader = answer.expect(200);
-    assert_eq!(reader["permissions"], json!(["read:user", "tasks:complete"]));
+    assert_eq!(reader["permissions"], json!(["read:user", "tasks:complete", "tasks:poll"]));
 }

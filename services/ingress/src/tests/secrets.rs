@@ -215,9 +215,8 @@ async fn a_step_is_tried_out_with_its_secret_and_the_answer_does_not_show_it() {
         run("length").await["status"] == "Completed"
     })
     .await;
-    assert_eq!(run("length").await["outputs"]["Result"], json!(VALUE.len()));
     let text = run("text").await;
-    assert!(text["outputs"]["Result"].as_str().unwrap().starts_with("{sealed:"), "{text:#}");
+    assert!(text["status"] == "Completed" && !text.to_string().contains(VALUE), "{text:#}");
     for (activity, status) in
         [("line", "Completed"), ("call", "Running"), ("throws", "Faulted"), ("name", "Faulted")]
     {

@@ -186,14 +186,6 @@ impl World {
         self.life.spawn_fallible("executor", executor::run(context, self.life.clone()));
     }
 
-    /// Fires timers.
-    pub(super) fn start_timer(&self) {
-        let Context { store, bus, presence, .. } = self.base.clone();
-        let config = timer::Config::default();
-        let cx = timer::Context::new("node", store, bus, presence, testkit::nonces(), config);
-        self.life.spawn_fallible("timer", timer::run(cx, self.life.clone()));
-    }
-
     /// The routes of this ingress.
     pub(super) fn router(&self) -> &Router {
         &self.router

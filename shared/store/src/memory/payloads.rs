@@ -6,17 +6,9 @@ use async_trait::async_trait;
 use model::{InstanceId, PayloadHash, Timestamp};
 
 use super::instances::size;
-use super::tables::Tables;
+use super::tables::{PayloadRow, Tables};
 use super::{MemoryStore, Operation};
 use crate::{Cleared, Error, Payload, PayloadChanges, Payloads};
-
-/// A payload, complete or not, with its parts.
-pub(super) struct PayloadRow {
-    /// Its name and size, once it is complete.
-    complete: Option<(PayloadHash, u64)>,
-    parts: BTreeMap<u32, Vec<u8>>,
-    touched_at: Timestamp,
-}
 
 #[async_trait]
 impl Payloads for MemoryStore {

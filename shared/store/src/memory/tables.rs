@@ -9,7 +9,6 @@ use model::{
 use protocol::Message;
 
 use super::Sizes;
-use super::payloads::PayloadRow;
 use super::requests::RequestRow;
 use crate::{
     AlterationJob, AlterationPlan, ApiKey, Application, Attempts, Audit, NewInstance, OutboxRow,
@@ -46,6 +45,14 @@ pub(super) struct PlanRow {
     pub(super) plan: AlterationPlan,
     pub(super) owner: Option<String>,
     pub(super) held_until: Timestamp,
+}
+
+/// A payload, complete or not, with its parts.
+pub(super) struct PayloadRow {
+    /// Its name and size, once it is complete.
+    pub(super) complete: Option<(PayloadHash, u64)>,
+    pub(super) parts: BTreeMap<u32, Vec<u8>>,
+    pub(super) touched_at: Timestamp,
 }
 
 #[derive(Default)]
