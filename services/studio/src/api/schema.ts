@@ -495,6 +495,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/elsa/api/bookmark-queue/dead-letters/{id}/body": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The body of a dead letter, which may contain secrets: who may replay it may see it. In JSON, if it
+         *     can be decoded and has at most 1 MiB; otherwise the beginning of its text.
+         */
+        get: operations["get_bookmark_queue_dead_letters_id_body"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/elsa/api/bookmark-queue/dead-letters/{id}/replay": {
         parameters: {
             query?: never;
@@ -506,7 +526,8 @@ export interface paths {
         put?: never;
         /**
          * Publishes the command of a dead letter again, under its old id, and removes the letter. A command
-         *     that was applied meanwhile changes nothing.
+         *     that was applied meanwhile changes nothing. With `body`, the command has that body instead of its
+         *     own: it must be one of the same kind, and the caller must be allowed to send such a command.
          */
         post: operations["post_bookmark_queue_dead_letters_id_replay"];
         delete?: never;
@@ -742,6 +763,60 @@ export interface paths {
         put?: never;
         /** Cancels an instance. One that is over already stays as it is. */
         post: operations["post_cancel_workflow_instances_id"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elsa/api/cluster/database": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The database as the node that answers uses it, and the time of one question and its answer. */
+        get: operations["get_cluster_database"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elsa/api/cluster/leases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The leases that nodes hold on instances, the oldest first. */
+        get: operations["get_cluster_leases"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elsa/api/cluster/streams": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the streams, buckets and consumers of Staunch hold, with their limits. One that is missing or
+         *     does not answer says so in `trouble`.
+         */
+        get: operations["get_cluster_streams"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1129,6 +1204,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/elsa/api/identity/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Says who is signed in and what they may do, also when authentication is off. */
+        get: operations["get_identity_me"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/elsa/api/identity/password": {
         parameters: {
             query?: never;
@@ -1244,6 +1336,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/elsa/api/incidents/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Groups the incidents that are not resolved by their cause: definition, activity, code, and the
+         *     message without numbers and ids. Only the 1000 instances with incidents that changed last are
+         *     read, for at most five seconds: `isCutShort` says that there are more.
+         */
+        get: operations["get_incidents_groups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/elsa/api/nodes": {
         parameters: {
             query?: never;
@@ -1270,6 +1383,49 @@ export interface paths {
         };
         /** The version of this server. */
         get: operations["get_package_version"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elsa/api/payloads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Keeps the body as a payload, whatever it is, and answers with the file that it is: a value for the
+         *     inputs of workflows, and for variables.
+         * @description The name and the type of the file are those of `Content-Disposition` and `Content-Type`. With
+         *     `X-Staunch-Payload`, the bytes are refused if they are not those of that name. A payload is removed
+         *     when no instance uses it for the time of the setting `payload-kept`.
+         */
+        post: operations["post_payloads"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elsa/api/payloads/{hash}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The bytes of a payload.
+         * @description They are checked while they are sent: the connection breaks off where they are damaged.
+         */
+        get: operations["get_payloads_hash"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1306,6 +1462,102 @@ export interface paths {
         get: operations["get_resilience_strategies"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elsa/api/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the schedules of published definitions: those that fire next first. */
+        get: operations["get_schedules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elsa/api/schedules/{scheduleId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A schedule of a published definition. */
+        get: operations["get_schedules_scheduleId"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elsa/api/schedules/{scheduleId}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pauses a schedule: from the answer on, it starts nothing. The pause belongs to the definition and
+         *     the activity: it holds after a restart, and for versions that are published later. It ends when
+         *     someone resumes the schedule or deletes the definition.
+         */
+        post: operations["post_schedules_scheduleId_pause"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elsa/api/schedules/{scheduleId}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ends the pause of a schedule. It goes on with its next regular time: nothing starts for the times
+         *     of the pause, unless `catchUp` asks for that. A single time that passed during the pause starts at
+         *     once.
+         */
+        post: operations["post_schedules_scheduleId_resume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elsa/api/schedules/{scheduleId}/trigger": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Starts an instance as the schedule would, now and once. Its regular times stay as they are; a
+         *     schedule that is paused stays paused.
+         */
+        post: operations["post_schedules_scheduleId_trigger"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1459,6 +1711,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/elsa/api/tasks/poll": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Takes tasks for a worker, each with a lease: those that wait, or the first that comes in time.
+         * @description A task goes to another worker when its lease ends. Before that, the worker sends a heartbeat, or
+         *     completes or fails the task with the lease, at any node.
+         */
+        post: operations["post_tasks_poll"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/elsa/api/tasks/pools": {
         parameters: {
             query?: never;
@@ -1510,6 +1783,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/elsa/api/tasks/{taskId}/heartbeat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Keeps a task for its worker: the lease in the answer takes the place of the one before.
+         * @description A task that is over, because its time is, or because its instance or activity was cancelled, is
+         *     refused: the worker can stop.
+         */
+        post: operations["post_tasks_taskId_heartbeat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/elsa/api/tests/activities": {
         parameters: {
             query?: never;
@@ -1525,7 +1819,8 @@ export interface paths {
          *     Outgoing calls, events, tasks, starts and answers are named in `notSent`; an activity that waits
          *     for one is `Running`. Variables have the values that the definition has for tests
          *     (`customProperties.VariableTestValues`), otherwise their defaults; with `activityInstanceId` those
-         *     of that execution's instance, which needs the permission to read instances too.
+         *     of that execution's instance, which needs the permission to read instances too. Secrets are read as
+         *     in a real run; what is made of them is sealed (`{sealed:…}`) in the answer.
          */
         post: operations["post_tests_activities"];
         delete?: never;
@@ -1730,6 +2025,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/elsa/api/workflow-definitions/validation/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Checks a definition as a publication would, and changes nothing. The body is that of a save. Each
+         *     problem has its place in the body as a JSON pointer: that of the activity, or of its property where
+         *     the body has it.
+         */
+        post: operations["post_workflow_definitions_validation_check"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/elsa/api/workflow-definitions/validation/is-name-unique": {
         parameters: {
             query?: never;
@@ -1853,6 +2169,27 @@ export interface paths {
         put?: never;
         /** Exports a definition as JSON, or with the workflows that use it as a zip. */
         post: operations["post_workflow_definitions_definitionId_export"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elsa/api/workflow-definitions/{definitionId}/figures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The activities of a definition in the last hour: how often each ran, failed and runs now, and how
+         *     long it took. Only the 500 instances that changed last are read, for at most five seconds:
+         *     `isCutShort` says that there are more.
+         */
+        get: operations["get_workflow_definitions_definitionId_figures"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1997,7 +2334,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists instances, newest first. */
+        /**
+         * Lists instances, newest first. `nextCursor` of an answer is the `cursor` of the next page: that way
+         *     the last page of a long list costs as little as the first.
+         */
         get: operations["get_workflow_instances"];
         put?: never;
         /**
@@ -2009,6 +2349,24 @@ export interface paths {
          *     also an empty one, is a filter, as for GET; its page may be in the query.
          */
         post: operations["post_workflow_instances"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elsa/api/workflow-instances/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Counts the instances that match a filter, by their state. Each figure is counted up to 100000. */
+        get: operations["get_workflow_instances_counts"];
+        put?: never;
+        /** Counts the instances that match a filter, by their state. Each figure is counted up to 100000. */
+        post: operations["post_workflow_instances_counts"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2531,6 +2889,26 @@ export interface components {
             /** Format: int32 */
             version: number;
         };
+        /** @description What the activities of a definition did lately. */
+        ActivityFigures: {
+            definitionId: string;
+            /**
+             * Format: int64
+             * @description The number of instances that changed in this time.
+             */
+            instancesChanged: number;
+            /**
+             * Format: int64
+             * @description The number of instances that were read for it.
+             */
+            instancesRead: number;
+            /** @description There are more instances, or more lines in a journal, than were read. */
+            isCutShort: boolean;
+            items: components["schemas"]["FiguresOfActivity"][];
+            /** Format: date-time */
+            since: string;
+            until: string;
+        };
         /**
          * @description An instance fulfils it if one execution of an activity fits all of its members. A filter without
          *     members is left out.
@@ -2699,7 +3077,7 @@ export interface components {
         AlterationsRequest: {
             /**
              * @description Each with a `type`: `Cancel`, `CancelActivity`, `Migrate`, `ModifyVariable`,
-             *     `ScheduleActivity`, `Retry`, `Pause` or `Unpause`.
+             *     `ScheduleActivity`, `Retry`, `Skip`, `Pause` or `Unpause`.
              */
             alterations: components["schemas"]["Alteration"][];
             workflowInstanceIds?: string[] | null;
@@ -2828,6 +3206,26 @@ export interface components {
             subStatus: string;
             workflowInstanceId: string;
         };
+        /** @description The problems of a definition. */
+        Checked: {
+            /** @description There are more problems than these. */
+            isCutShort: boolean;
+            /** @description It can be published. */
+            isValid: boolean;
+            /** @description Errors, then warnings. */
+            problems: components["schemas"]["CheckedProblem"][];
+        };
+        /** @description A problem of a definition. */
+        CheckedProblem: {
+            activityId?: string | null;
+            message: string;
+            /** @description The place in the body, as a JSON pointer; null if it is not known. */
+            pointer?: string | null;
+            /** @description A property of the activity, or a place in the definition. */
+            property?: string | null;
+            /** @description `error` or `warning`. */
+            severity: string;
+        };
         /** @description An accepted command that is not applied. */
         CommandWaiting: {
             /**
@@ -2856,10 +3254,41 @@ export interface components {
              * @description The attempt that it is of; the current one if it is left out.
              */
             attempt?: number | null;
+            /** @description The lease on the task, of a worker that polled for it: it names the attempt. */
+            lease?: string | null;
+            /** @description The outcome by which the activity ends, if its type has several. */
+            outcome?: string | null;
             /** @description The result of the task. */
             result?: components["schemas"]["Json"];
         } & {
             [key: string]: unknown;
+        };
+        /** @description A consumer. */
+        ConsumerShown: {
+            /**
+             * Format: int64
+             * @description Messages that are delivered and not acknowledged.
+             */
+            inHand: number;
+            name: string;
+            /**
+             * Format: int64
+             * @description Messages that nobody has got yet: its lag.
+             */
+            pending: number;
+            /**
+             * Format: int64
+             * @description Those of them that were delivered before.
+             */
+            redelivered: number;
+            stream: string;
+            /** @description Why nothing is known of it. */
+            trouble?: string | null;
+            /**
+             * Format: int64
+             * @description Pulls that wait for messages.
+             */
+            waitingPulls: number;
         };
         /** @description The workflows that use a definition as an activity. */
         Consumers: {
@@ -2884,6 +3313,26 @@ export interface components {
             count: number;
             /** @description There are more executions than records. */
             isCut?: boolean;
+        };
+        /** @description The database, as one node uses it. */
+        DatabaseFigures: {
+            /** @description `PostgreSQL`, `SQLite` or `memory`. */
+            backend: string;
+            /**
+             * Format: double
+             * @description The time of a question and its answer, in milliseconds.
+             */
+            latencyMs: number;
+            /** @description The node that answers. */
+            node: string;
+            pools: components["schemas"]["PoolShown"][];
+            /**
+             * Format: int64
+             * @description Bursts that wait for a transaction.
+             */
+            queued: number;
+            /** @description The clock of the database. */
+            time: string;
         };
         /** @description A command that could not be applied, without its body, which may contain secrets. */
         DeadLetter: {
@@ -2923,6 +3372,27 @@ export interface components {
             /** @description Always null. */
             tenantId?: string | null;
             workflowInstanceId?: string | null;
+        };
+        /** @description The body of a dead letter. */
+        DeadLetterBody: {
+            /** @description What it contains, in JSON; null if it is not readable. */
+            body: unknown;
+            /**
+             * Format: int64
+             * @description The length of the body.
+             */
+            bytes: number;
+            /** @description It is a command, which can be published again. */
+            canReplay: boolean;
+            /** @description `application/json` or `application/msgpack`. */
+            contentType: string;
+            id: string;
+            /** @description `body` is what it contains. */
+            isReadable: boolean;
+            /** @description The subject on which it was published. */
+            subject: string;
+            /** @description Its beginning as text, if it is not readable. */
+            text?: string | null;
         };
         /** @description A dead letter of the instance. */
         DeadLetterSeen: {
@@ -3416,6 +3886,8 @@ export interface components {
             error?: {
                 [key: string]: unknown;
             } | null;
+            /** @description The lease on the task, of a worker that polled for it: it names the attempt. */
+            lease?: string | null;
             /**
              * Format: int64
              * @description The least number of seconds before the next attempt, at most 30 days.
@@ -3438,6 +3910,45 @@ export interface components {
             fullName: string;
             name: string;
             namespace: string;
+        };
+        /** @description What one activity did. */
+        FiguresOfActivity: {
+            activityId: string;
+            /** @description Ids from the workflow down to the activity. */
+            activityNodeId: string;
+            activityType: string;
+            /**
+             * Format: int64
+             * @description Executions that completed in this time.
+             */
+            completed: number;
+            /**
+             * Format: int64
+             * @description Executions that failed in this time.
+             */
+            faulted: number;
+            /**
+             * Format: int64
+             * @description Half of those that completed took at most this long, in milliseconds.
+             */
+            p50Ms?: number | null;
+            /**
+             * Format: int64
+             * @description 95 percent of them took at most this long, in milliseconds.
+             */
+            p95Ms?: number | null;
+            /**
+             * Format: int64
+             * @description Executions that run or wait now.
+             */
+            running: number;
+            /**
+             * Format: int64
+             * @description Executions that began in this time.
+             */
+            started: number;
+            /** @description The starts of each sixtieth of the time, the oldest first. */
+            startedParts: number[];
         };
         /** @description Files in a form: `.json` files, and `.zip` files of them. The names of the parts do not matter. */
         FilesForm: {
@@ -3587,6 +4098,42 @@ export interface components {
             /** @description `Healthy`, `Degraded` or `Unhealthy`. */
             status: string;
         };
+        /** @description A sign of life of a worker. */
+        HeartbeatRequest: {
+            /** @description The lease, as the poll or the heartbeat before gave it. */
+            lease: string;
+        };
+        /** @description A lease on an instance. */
+        HeldLease: {
+            isNodeLive: boolean;
+            /** @description The node that holds it. */
+            node: string;
+            /**
+             * Format: date-time
+             * @description When the node asked for it, by its own clock.
+             */
+            since?: string | null;
+            /** @description The nodes that wait for it, the next one first. */
+            wantedBy: string[];
+            workflowInstanceId: string;
+        };
+        /** @description The leases on instances. */
+        HeldLeases: {
+            /**
+             * Format: int64
+             * @description Those that another node waits for.
+             */
+            contended: number;
+            /** @description The oldest first. */
+            items: components["schemas"]["HeldLease"][];
+            /**
+             * Format: int64
+             * @description Those of nodes that do not live.
+             */
+            stale: number;
+            /** Format: int64 */
+            totalCount: number;
+        };
         /** @description A file whose instance was not taken in. */
         ImportFailed: {
             detail: string;
@@ -3667,6 +4214,66 @@ export interface components {
             /** Format: date-time */
             timestamp: string;
         };
+        /** @description Incidents with one cause, of one activity of one definition. */
+        IncidentGroup: {
+            activityId: string;
+            /** @description Ids from the workflow down to the activity. */
+            activityNodeId: string;
+            activityType: string;
+            /** @description The message with `#` for words that have a digit. */
+            cause: string;
+            /** @description The code of the failure. */
+            code: string;
+            /**
+             * Format: int64
+             * @description The number of incidents.
+             */
+            count: number;
+            definitionId: string;
+            /** Format: date-time */
+            firstAt: string;
+            /** @description The same for the same cause. */
+            id: string;
+            /**
+             * Format: int64
+             * @description The number of instances that have them.
+             */
+            instanceCount: number;
+            /** Format: date-time */
+            lastAt: string;
+            /** @description The message of the newest incident. */
+            message: string;
+            newestInstanceId: string;
+            /** @description The newest 100 of these instances. */
+            workflowInstanceIds: string[];
+        };
+        /** @description Incidents by cause. */
+        IncidentGroups: {
+            /**
+             * Format: int64
+             * @description The number of instances that were read for it.
+             */
+            instancesRead: number;
+            /**
+             * Format: int64
+             * @description Those of them whose state cannot be read.
+             */
+            instancesUnreadable: number;
+            /**
+             * Format: int64
+             * @description The number of instances that the filter selects.
+             */
+            instancesWithIncidents: number;
+            /** @description Not all of these were read: there may be more groups, and more incidents in each. */
+            isCutShort: boolean;
+            /** @description Those with the most incidents first. */
+            items: components["schemas"]["IncidentGroup"][];
+            /**
+             * Format: int64
+             * @description The number of groups.
+             */
+            totalCount: number;
+        };
         /** @description A failure of an activity. */
         IncidentSeen: {
             /** @example charge */
@@ -3721,6 +4328,23 @@ export interface components {
         InputOptions: {
             /** @description The settings of the editor, by its name. */
             items: Record<string, never>;
+        };
+        /** @description Instances by state. */
+        InstanceCounts: {
+            /** @description Each state once, also those of no instance. */
+            counts: components["schemas"]["StateCount"][];
+            /** @description A state has more instances than are counted. */
+            isCutShort: boolean;
+            /**
+             * Format: int64
+             * @description The sum.
+             */
+            totalCount: number;
+            /**
+             * Format: int64
+             * @description Those of them that have incidents.
+             */
+            withIncidents: number;
         };
         /** @description An instance, with its state. */
         InstanceDetail: {
@@ -3796,6 +4420,18 @@ export interface components {
             workflowDefinitionIds?: string[] | null;
         } & {
             [key: string]: unknown;
+        };
+        /** @description One page of a list of instances. */
+        InstancePage: {
+            /** @description The page's items. */
+            items: components["schemas"]["InstanceSummary"][];
+            /** @description The `cursor` of the next page; null after the last one. */
+            nextCursor?: string | null;
+            /**
+             * Format: int64
+             * @description Items in the whole list.
+             */
+            totalCount: number;
         };
         /** @description The row of an instance. */
         InstanceRow: {
@@ -3985,6 +4621,49 @@ export interface components {
                 id: string;
                 name: string;
                 permissions: string[];
+            }[];
+        };
+        /** @description All items of a list. */
+        Items_LeasedTask: {
+            /**
+             * Format: int64
+             * @description The number of items.
+             */
+            count: number;
+            items: {
+                activityId: string;
+                /**
+                 * Format: int32
+                 * @description 1, 2, 3 …
+                 */
+                attempt: number;
+                /** @description The time after which a result is not used any more. */
+                deadline?: string | null;
+                /**
+                 * Format: int32
+                 * @description How often this attempt was handed out, this time included: more than once when a worker has
+                 *     lost it.
+                 */
+                deliveries: number;
+                /** @description The same each time this attempt is handed out: a key for what the worker calls. */
+                idempotencyKey?: string | null;
+                input: unknown;
+                /** @description To be sent with heartbeats and with the result. */
+                lease: string;
+                /**
+                 * Format: date-time
+                 * @description When the lease ends, without a heartbeat.
+                 */
+                leaseExpiresAt: string;
+                /** @description The same in every attempt. */
+                taskId: string;
+                taskType: string;
+                /** Format: int32 */
+                taskVersion: number;
+                /** @description The trace of the instance. */
+                traceparent?: string | null;
+                workflowDefinitionId: string;
+                workflowInstanceId: string;
             }[];
         };
         /** @description All items of a list. */
@@ -4289,6 +4968,65 @@ export interface components {
             name: string;
             permissions: string[];
         };
+        /** @description A file whose bytes are in a payload: a value for inputs and variables of workflows. */
+        LargeFile: {
+            contentType: string;
+            fileName: string;
+            /** @description The name of the payload: `sha256-` and the digest of its bytes. */
+            payload: string;
+            /**
+             * Format: int64
+             * @description Bytes.
+             */
+            size: number;
+        };
+        /** @description A lease that goes on. */
+        LeaseRenewed: {
+            /** @description Takes the place of the lease before it. */
+            lease: string;
+            /**
+             * Format: date-time
+             * @description When it ends, without another heartbeat.
+             */
+            leaseExpiresAt: string;
+            taskId: string;
+        };
+        /** @description A task that a worker took. */
+        LeasedTask: {
+            activityId: string;
+            /**
+             * Format: int32
+             * @description 1, 2, 3 …
+             */
+            attempt: number;
+            /** @description The time after which a result is not used any more. */
+            deadline?: string | null;
+            /**
+             * Format: int32
+             * @description How often this attempt was handed out, this time included: more than once when a worker has
+             *     lost it.
+             */
+            deliveries: number;
+            /** @description The same each time this attempt is handed out: a key for what the worker calls. */
+            idempotencyKey?: string | null;
+            input: unknown;
+            /** @description To be sent with heartbeats and with the result. */
+            lease: string;
+            /**
+             * Format: date-time
+             * @description When the lease ends, without a heartbeat.
+             */
+            leaseExpiresAt: string;
+            /** @description The same in every attempt. */
+            taskId: string;
+            taskType: string;
+            /** Format: int32 */
+            taskVersion: number;
+            /** @description The trace of the instance. */
+            traceparent?: string | null;
+            workflowDefinitionId: string;
+            workflowInstanceId: string;
+        };
         /** @description The letters to list. */
         LettersRequest: {
             /** @description From 0. */
@@ -4322,6 +5060,8 @@ export interface components {
         /** @description The filter, in Elsa's words. */
         ListRequest: {
             correlationId?: string | null;
+            /** @description The `nextCursor` of the page before, instead of `page` and `skip`. */
+            cursor?: string | null;
             definitionId?: string | null;
             definitionIds?: string[] | null;
             definitionVersionId?: string | null;
@@ -4343,6 +5083,8 @@ export interface components {
             /** @description From 0. */
             page?: number | null;
             pageSize?: number | null;
+            /** @description The children of this instance. */
+            parentWorkflowInstanceId?: string | null;
             /** @description Part of id, name, correlation id or definition id. */
             searchTerm?: string | null;
             skip?: number | null;
@@ -4488,6 +5230,22 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** @description Who sends the request, and what they may do. */
+        Me: {
+            /** @description What was granted: names, verbs such as `read:*`, or `*`. */
+            granted: string[];
+            /** @description The server takes credentials; without, everyone may do everything. */
+            isAuthenticationOn: boolean;
+            /** @description `user`, `application`, `issuer`, `api-key`, or `none` without authentication. */
+            kind: string;
+            /** @description The permissions of routes that the caller has, each by its name. */
+            permissions: string[];
+            /**
+             * @description As the audit log has it: `user:` or `app:` with a name, `oidc:` with a subject, the id of an API
+             *     key, `bootstrap`, or `local` without authentication.
+             */
+            who: string;
+        };
         /** @description An instance that the alterations do not fit. */
         Misfit: {
             reasons: string[];
@@ -4501,6 +5259,17 @@ export interface components {
         /** @description Whether a name is free. */
         NameChecked: {
             isUnique: boolean;
+        };
+        /** @description What NATS holds. */
+        NatsFigures: {
+            /** @description Its cluster. */
+            cluster?: string | null;
+            consumers: components["schemas"]["ConsumerShown"][];
+            /** @description The server that the node is connected to. */
+            server: string;
+            /** @description Streams and buckets. */
+            streams: components["schemas"]["StreamShown"][];
+            version: string;
         };
         /** @description The beginning of a connection to the hub. */
         Negotiated: {
@@ -4691,51 +5460,6 @@ export interface components {
             totalCount: number;
         };
         /** @description One page of a list. */
-        Paged_InstanceSummary: {
-            /** @description The page's items. */
-            items: {
-                correlationId?: string | null;
-                /**
-                 * Format: date-time
-                 * @description RFC 3339.
-                 */
-                createdAt: string;
-                definitionId: string;
-                definitionVersionId: string;
-                /**
-                 * Format: date-time
-                 * @description RFC 3339.
-                 */
-                finishedAt?: string | null;
-                id: string;
-                /** Format: int32 */
-                incidentCount: number;
-                /** @description It runs now. */
-                isExecuting: boolean;
-                name?: string | null;
-                parentWorkflowInstanceId?: string | null;
-                /** @description `Running` or `Finished`. */
-                status: string;
-                /** @description `Pending`, `Executing`, `Suspended`, `Finished`, `Cancelled` or `Faulted`. */
-                subStatus: string;
-                /**
-                 * Format: date-time
-                 * @description RFC 3339.
-                 */
-                updatedAt: string;
-                /**
-                 * Format: int32
-                 * @description The definition version's number.
-                 */
-                version: number;
-            }[];
-            /**
-             * Format: int64
-             * @description Items in the whole list.
-             */
-            totalCount: number;
-        };
-        /** @description One page of a list. */
         Paged_RetryAttempt: {
             /** @description The page's items. */
             items: {
@@ -4752,6 +5476,56 @@ export interface components {
                 /** @description The pause after it, such as `00:00:02`. */
                 retryDelay: string;
                 workflowInstanceId: string;
+            }[];
+            /**
+             * Format: int64
+             * @description Items in the whole list.
+             */
+            totalCount: number;
+        };
+        /** @description One page of a list. */
+        Paged_ScheduleShown: {
+            /** @description The page's items. */
+            items: {
+                /** @description The trigger that it belongs to. */
+                activityId: string;
+                /**
+                 * Format: int32
+                 * @description The most starts that `FireAll` makes up for.
+                 */
+                catchUpMax?: number | null;
+                definitionId: string;
+                definitionVersionId: string;
+                /** @description The interval in ISO 8601, the cron expression, or the time. */
+                expression: string;
+                id: string;
+                isPaused: boolean;
+                /** @description `Timer`, `Cron` or `StartAt`. */
+                kind: string;
+                /**
+                 * Format: date-time
+                 * @description The newest regular time for which something was started.
+                 */
+                lastAt?: string | null;
+                /** @description What is done for missed times: `FireOnce`, `FireAll` or `Skip`. */
+                misfirePolicy: string;
+                /**
+                 * Format: int64
+                 * @description The number of regular times that passed and started nothing, without those of pauses.
+                 */
+                missed: number;
+                /**
+                 * Format: date-time
+                 * @description Null if it is paused, or fires no more.
+                 */
+                nextAt?: string | null;
+                /** Format: date-time */
+                pausedAt?: string | null;
+                pausedBy?: string | null;
+                /** @description Of a cron expression; UTC without it. */
+                timeZone?: string | null;
+                /** @description As many of the next times as are asked for. */
+                upcoming: string[];
             }[];
             /**
              * Format: int64
@@ -4947,6 +5721,38 @@ export interface components {
              */
             totalCount: number;
         };
+        /** @description A request for tasks. */
+        PollRequest: {
+            /** @description The most tasks of the answer; one if it is left out. */
+            max?: number | null;
+            /** @description The types whose tasks the worker takes: `Ship`, or `Ship@2` for version 2. */
+            types: string[];
+            /**
+             * Format: int64
+             * @description The longest wait for the first task, in seconds; 20 if it is left out.
+             */
+            wait?: number | null;
+        };
+        /** @description The connections of one pool. */
+        PoolShown: {
+            /**
+             * Format: int64
+             * @description Those of them that nobody uses.
+             */
+            idle: number;
+            /**
+             * Format: int64
+             * @description The most that there may be.
+             */
+            max: number;
+            /** @description `writer` or `reader`. */
+            name: string;
+            /**
+             * Format: int64
+             * @description Open connections.
+             */
+            open: number;
+        };
         /** @description A port of an activity type. */
         PortDescriptor: {
             displayName: string;
@@ -5026,6 +5832,15 @@ export interface components {
              */
             subStatus?: string | null;
             workflowInstanceId: string;
+        };
+        /** @description How a dead letter is published again. */
+        ReplayRequest: {
+            /** @description The body of the command, instead of its own. */
+            body?: {
+                [key: string]: unknown;
+            } | null;
+        } & {
+            [key: string]: unknown;
         };
         /** @description A dead letter whose command was published again. */
         Replayed: {
@@ -5312,6 +6127,59 @@ export interface components {
             /** @description Each after those that it uses. */
             workflowDefinitions: components["schemas"]["SavedDefinition"][];
         };
+        /** @description How a schedule goes on. */
+        ScheduleResumption: {
+            /**
+             * @description Times that passed during the pause count as missed, and the schedule's policy for those decides
+             *     what starts. Without it, nothing starts for them.
+             * @default false
+             */
+            catchUp?: boolean | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description A schedule of a published definition. */
+        ScheduleShown: {
+            /** @description The trigger that it belongs to. */
+            activityId: string;
+            /**
+             * Format: int32
+             * @description The most starts that `FireAll` makes up for.
+             */
+            catchUpMax?: number | null;
+            definitionId: string;
+            definitionVersionId: string;
+            /** @description The interval in ISO 8601, the cron expression, or the time. */
+            expression: string;
+            id: string;
+            isPaused: boolean;
+            /** @description `Timer`, `Cron` or `StartAt`. */
+            kind: string;
+            /**
+             * Format: date-time
+             * @description The newest regular time for which something was started.
+             */
+            lastAt?: string | null;
+            /** @description What is done for missed times: `FireOnce`, `FireAll` or `Skip`. */
+            misfirePolicy: string;
+            /**
+             * Format: int64
+             * @description The number of regular times that passed and started nothing, without those of pauses.
+             */
+            missed: number;
+            /**
+             * Format: date-time
+             * @description Null if it is paused, or fires no more.
+             */
+            nextAt?: string | null;
+            /** Format: date-time */
+            pausedAt?: string | null;
+            pausedBy?: string | null;
+            /** @description Of a cron expression; UTC without it. */
+            timeZone?: string | null;
+            /** @description As many of the next times as are asked for. */
+            upcoming: string[];
+        };
         /** @description An activity that comes next. */
         ScheduledActivity: {
             activityId?: string | null;
@@ -5402,7 +6270,19 @@ export interface components {
             } | null;
         };
         /** @description What the request asked for. */
-        StartedOrListed: components["schemas"]["InstanceStatus"] | components["schemas"]["Paged_InstanceSummary"];
+        StartedOrListed: components["schemas"]["InstanceStatus"] | components["schemas"]["InstancePage"];
+        /** @description The instances in one state. */
+        StateCount: {
+            /**
+             * Format: int64
+             * @description At most 100000.
+             */
+            count: number;
+            /** @description `Running` or `Finished`. */
+            status: string;
+            /** @description `Pending`, `Executing`, `Suspended`, `Finished`, `Cancelled` or `Faulted`. */
+            subStatus: string;
+        };
         /** @description The variables of an instance, as they were after a line of its journal. */
         StateThen: {
             /**
@@ -5436,6 +6316,29 @@ export interface components {
             displayName: string;
             /** @description What definitions name. */
             typeName: string;
+        };
+        /** @description A stream or a bucket. */
+        StreamShown: {
+            /** Format: int64 */
+            bytes: number;
+            /**
+             * Format: int64
+             * @description The bytes that it may hold; null without a limit.
+             */
+            bytesMax?: number | null;
+            isBucket: boolean;
+            /**
+             * Format: int64
+             * @description Messages, or values of keys.
+             */
+            messages: number;
+            name: string;
+            /** Format: int64 */
+            replicas: number;
+            /** @description Servers whose copy is offline or behind. */
+            replicasBehind: string[];
+            /** @description Why nothing is known of it. */
+            trouble?: string | null;
         };
         /** @description A plan. */
         SubmitRequest: {
@@ -5848,6 +6751,14 @@ export interface components {
             [key: string]: unknown;
         }) | ({
             /** @constant */
+            type: "Skip";
+            activityId?: string | null;
+            activityInstanceId?: string | null;
+            outcomes?: string[];
+        } & {
+            [key: string]: unknown;
+        }) | ({
+            /** @constant */
             type: "Pause";
             reason?: string | null;
         } & {
@@ -5926,14 +6837,14 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:staunch:problem:not-found",
-                 *       "title": "Not found",
-                 *       "status": 404,
-                 *       "detail": "there is no workflow instance order-7",
+                 *       "type": "urn:staunch:problem:bad-request",
+                 *       "title": "Bad request",
+                 *       "status": 400,
+                 *       "detail": "A part of the request is wrong: `detail` says which, and what to do instead",
                  *       "instance": "/elsa/api/workflow-instances/order-7",
                  *       "errors": {
                  *         "generalErrors": [
-                 *           "there is no workflow instance order-7"
+                 *           "A part of the request is wrong: `detail` says which, and what to do instead"
                  *         ]
                  *       }
                  *     }
@@ -5953,14 +6864,14 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:staunch:problem:not-found",
-                 *       "title": "Not found",
-                 *       "status": 404,
-                 *       "detail": "there is no workflow instance order-7",
+                 *       "type": "urn:staunch:problem:unauthorized",
+                 *       "title": "Unauthorized",
+                 *       "status": 401,
+                 *       "detail": "The caller is not known",
                  *       "instance": "/elsa/api/workflow-instances/order-7",
                  *       "errors": {
                  *         "generalErrors": [
-                 *           "there is no workflow instance order-7"
+                 *           "The caller is not known"
                  *         ]
                  *       }
                  *     }
@@ -5979,14 +6890,14 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:staunch:problem:not-found",
-                 *       "title": "Not found",
-                 *       "status": 404,
-                 *       "detail": "there is no workflow instance order-7",
+                 *       "type": "urn:staunch:problem:forbidden",
+                 *       "title": "Forbidden",
+                 *       "status": 403,
+                 *       "detail": "The caller may not do this",
                  *       "instance": "/elsa/api/workflow-instances/order-7",
                  *       "errors": {
                  *         "generalErrors": [
-                 *           "there is no workflow instance order-7"
+                 *           "The caller may not do this"
                  *         ]
                  *       }
                  *     }
@@ -6020,6 +6931,32 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The body did not arrive in time */
+        BodyTimeout: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                Traceparent: components["headers"]["Traceparent"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:staunch:problem:body-timeout",
+                 *       "title": "Body timeout",
+                 *       "status": 408,
+                 *       "detail": "The body did not arrive in time",
+                 *       "instance": "/elsa/api/workflow-instances/order-7",
+                 *       "errors": {
+                 *         "generalErrors": [
+                 *           "The body did not arrive in time"
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description It does not fit what is there: `detail` says why */
         Conflict: {
             headers: {
@@ -6031,14 +6968,14 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:staunch:problem:not-found",
-                 *       "title": "Not found",
-                 *       "status": 404,
-                 *       "detail": "there is no workflow instance order-7",
+                 *       "type": "urn:staunch:problem:unfit",
+                 *       "title": "Unfit",
+                 *       "status": 409,
+                 *       "detail": "It does not fit what is there: `detail` says why",
                  *       "instance": "/elsa/api/workflow-instances/order-7",
                  *       "errors": {
                  *         "generalErrors": [
-                 *           "there is no workflow instance order-7"
+                 *           "It does not fit what is there: `detail` says why"
                  *         ]
                  *       }
                  *     }
@@ -6058,14 +6995,14 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:staunch:problem:not-found",
-                 *       "title": "Not found",
-                 *       "status": 404,
-                 *       "detail": "there is no workflow instance order-7",
+                 *       "type": "urn:staunch:problem:stale-base",
+                 *       "title": "Stale base",
+                 *       "status": 412,
+                 *       "detail": "The precondition does not hold: with `version`, `versionId` and `etag` of the latest version",
                  *       "instance": "/elsa/api/workflow-instances/order-7",
                  *       "errors": {
                  *         "generalErrors": [
-                 *           "there is no workflow instance order-7"
+                 *           "The precondition does not hold: with `version`, `versionId` and `etag` of the latest version"
                  *         ]
                  *       }
                  *     }
@@ -6084,14 +7021,14 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:staunch:problem:not-found",
-                 *       "title": "Not found",
-                 *       "status": 404,
-                 *       "detail": "there is no workflow instance order-7",
+                 *       "type": "urn:staunch:problem:too-large",
+                 *       "title": "Too large",
+                 *       "status": 413,
+                 *       "detail": "The body is too large",
                  *       "instance": "/elsa/api/workflow-instances/order-7",
                  *       "errors": {
                  *         "generalErrors": [
-                 *           "there is no workflow instance order-7"
+                 *           "The body is too large"
                  *         ]
                  *       }
                  *     }
@@ -6110,14 +7047,40 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:staunch:problem:not-found",
-                 *       "title": "Not found",
-                 *       "status": 404,
-                 *       "detail": "there is no workflow instance order-7",
+                 *       "type": "urn:staunch:problem:unsupported-media-type",
+                 *       "title": "Unsupported media type",
+                 *       "status": 415,
+                 *       "detail": "The body is not of a type that is understood",
                  *       "instance": "/elsa/api/workflow-instances/order-7",
                  *       "errors": {
                  *         "generalErrors": [
-                 *           "there is no workflow instance order-7"
+                 *           "The body is not of a type that is understood"
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The `Idempotency-Key` was used with another body or query */
+        KeyReused: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                Traceparent: components["headers"]["Traceparent"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:staunch:problem:key-reused",
+                 *       "title": "Key reused",
+                 *       "status": 422,
+                 *       "detail": "The `Idempotency-Key` was used with another body or query",
+                 *       "instance": "/elsa/api/workflow-instances/order-7",
+                 *       "errors": {
+                 *         "generalErrors": [
+                 *           "The `Idempotency-Key` was used with another body or query"
                  *         ]
                  *       }
                  *     }
@@ -6137,14 +7100,40 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:staunch:problem:not-found",
-                 *       "title": "Not found",
-                 *       "status": 404,
-                 *       "detail": "there is no workflow instance order-7",
+                 *       "type": "urn:staunch:problem:rate-limited",
+                 *       "title": "Rate limited",
+                 *       "status": 429,
+                 *       "detail": "There are too many requests, where an operator has limited their rate",
                  *       "instance": "/elsa/api/workflow-instances/order-7",
                  *       "errors": {
                  *         "generalErrors": [
-                 *           "there is no workflow instance order-7"
+                 *           "There are too many requests, where an operator has limited their rate"
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A fault of this server: its log has the `incident` */
+        Failed: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                Traceparent: components["headers"]["Traceparent"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:staunch:problem:internal",
+                 *       "title": "Internal",
+                 *       "status": 500,
+                 *       "detail": "A fault of this server: its log has the `incident`",
+                 *       "instance": "/elsa/api/workflow-instances/order-7",
+                 *       "errors": {
+                 *         "generalErrors": [
+                 *           "A fault of this server: its log has the `incident`"
                  *         ]
                  *       }
                  *     }
@@ -6164,14 +7153,14 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:staunch:problem:not-found",
-                 *       "title": "Not found",
-                 *       "status": 404,
-                 *       "detail": "there is no workflow instance order-7",
+                 *       "type": "urn:staunch:problem:overloaded",
+                 *       "title": "Overloaded",
+                 *       "status": 503,
+                 *       "detail": "The server, the database or the broker has too much to do, or is away",
                  *       "instance": "/elsa/api/workflow-instances/order-7",
                  *       "errors": {
                  *         "generalErrors": [
-                 *           "there is no workflow instance order-7"
+                 *           "The server, the database or the broker has too much to do, or is away"
                  *         ]
                  *       }
                  *     }
@@ -6179,29 +7168,25 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Any other problem */
-        Other: {
+        /** @description It took too long; what was accepted goes on */
+        TooSlow: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 Traceparent: components["headers"]["Traceparent"];
-                Allow: components["headers"]["Allow"];
-                "Retry-After": components["headers"]["Retry-After"];
-                "X-Elsa-Workflow-Cannot-Start": components["headers"]["X-Elsa-Workflow-Cannot-Start"];
-                "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
                 [name: string]: unknown;
             };
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:staunch:problem:not-found",
-                 *       "title": "Not found",
-                 *       "status": 404,
-                 *       "detail": "there is no workflow instance order-7",
+                 *       "type": "urn:staunch:problem:timeout",
+                 *       "title": "Timeout",
+                 *       "status": 504,
+                 *       "detail": "It took too long; what was accepted goes on",
                  *       "instance": "/elsa/api/workflow-instances/order-7",
                  *       "errors": {
                  *         "generalErrors": [
-                 *           "there is no workflow instance order-7"
+                 *           "It took too long; what was accepted goes on"
                  *         ]
                  *       }
                  *     }
@@ -6213,11 +7198,6 @@ export interface components {
     parameters: never;
     requestBodies: never;
     headers: {
-        /**
-         * @description The methods that the path has, where the answer is 405
-         * @example GET, POST
-         */
-        Allow: string;
         /**
          * @description `no-store` where the answer is not to be kept
          * @example no-store
@@ -6302,6 +7282,19 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "about": "text",
+                     *       "links": [
+                     *         {
+                     *           "about": "text",
+                     *           "path": "/elsa/api/workflow-instances/order-7"
+                     *         }
+                     *       ],
+                     *       "name": "Order",
+                     *       "version": "text"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Front"];
                 };
             };
@@ -6316,19 +7309,31 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_bookmarks_resume_link: {
         parameters: {
             query: {
-                /** @description The token */
+                /**
+                 * @description The token
+                 * @example 6b1f4f0e7a534c539a5e57a09c48a11e
+                 */
                 t: string;
-                /** @description Answer as soon as it is accepted */
+                /**
+                 * @description Answer as soon as it is accepted
+                 * @example false
+                 */
                 async?: boolean;
-                /** @description Input, as a JSON object */
+                /**
+                 * @description Input, as a JSON object
+                 * @example order-7
+                 */
                 in?: string;
             };
             header?: never;
@@ -6393,6 +7398,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
             /** @description The token is not valid */
             404: {
                 headers: {
@@ -6421,16 +7427,49 @@ export interface operations {
             };
             409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
+            /** @description A fault of this server: its log has the `incident` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:internal",
+                     *       "title": "Internal",
+                     *       "status": 500,
+                     *       "detail": "A fault of this server: its log has the `incident`",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "A fault of this server: its log has the `incident`"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_bookmarks_resume_link: {
         parameters: {
             query: {
-                /** @description The token */
+                /**
+                 * @description The token
+                 * @example 6b1f4f0e7a534c539a5e57a09c48a11e
+                 */
                 t: string;
-                /** @description Answer as soon as it is accepted */
+                /**
+                 * @description Answer as soon as it is accepted
+                 * @example false
+                 */
                 async?: boolean;
             };
             header?: {
@@ -6513,6 +7552,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
             /** @description The token is not valid */
             404: {
                 headers: {
@@ -6539,12 +7579,41 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            408: components["responses"]["BodyTimeout"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            /** @description A fault of this server: its log has the `incident` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:internal",
+                     *       "title": "Internal",
+                     *       "status": 500,
+                     *       "detail": "A fault of this server: its log has the `incident`",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "A fault of this server: its log has the `incident`"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_actions_workflow_definitions_refresh: {
@@ -6583,17 +7652,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "notFound": [
+                     *         "text"
+                     *       ],
+                     *       "refreshed": [
+                     *         "text"
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Refreshed"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_actions_workflow_definitions_reload: {
@@ -6632,37 +7715,75 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "notFound": [
+                     *         "text"
+                     *       ],
+                     *       "refreshed": [
+                     *         "text"
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Refreshed"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_activity_execution_summaries_list: {
         parameters: {
             query: {
-                /** @description The instance */
+                /**
+                 * @description The instance
+                 * @example order-7
+                 */
                 workflowInstanceId: string;
-                /** @description Only executions of the activity at this path, such as `Workflow1:Flowchart1:If1` */
+                /**
+                 * @description Only executions of the activity at this path, such as `Workflow1:Flowchart1:If1`
+                 * @example Workflow1:approve
+                 */
                 activityNodeId?: string;
-                /** @description Only executions of the activity with this id */
+                /**
+                 * @description Only executions of the activity with this id
+                 * @example approve
+                 */
                 activityId?: string;
-                /** @description Only executions that are over, or only those that are not */
+                /**
+                 * @description Only executions that are over, or only those that are not
+                 * @example true
+                 */
                 completed?: boolean;
-                /** @description The number of items to leave out, instead of `page` */
+                /**
+                 * @description The number of items to leave out, instead of `page`
+                 * @example 1
+                 */
                 skip?: number;
-                /** @description Another name of `pageSize` */
+                /**
+                 * @description Another name of `pageSize`
+                 * @example 1
+                 */
                 take?: number;
-                /** @description The number of pages to leave out */
+                /**
+                 * @description The number of pages to leave out
+                 * @example 1
+                 */
                 page?: number;
-                /** @description The largest number of items, at most 1000; 100 without it */
+                /**
+                 * @description The largest number of items, at most 1000; 100 without it
+                 * @example 1
+                 */
                 pageSize?: number;
             };
             header?: never;
@@ -6680,6 +7801,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "isCut": false,
+                     *       "items": [
+                     *         {
+                     *           "activityId": "approve",
+                     *           "activityName": "Approve",
+                     *           "activityNodeId": "Workflow1:approve",
+                     *           "activityType": "Elsa.Event",
+                     *           "activityTypeVersion": 1,
+                     *           "aggregateFaultCount": 1,
+                     *           "completedAt": "2026-01-31T08:00:00.000Z",
+                     *           "hasBookmarks": false,
+                     *           "id": "order-7",
+                     *           "metadata": {},
+                     *           "startedAt": "2026-01-31T08:00:00.000Z",
+                     *           "status": "text",
+                     *           "workflowInstanceId": "order-7"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Listed_ExecutionSummary"];
                 };
             };
@@ -6687,16 +7831,23 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_activity_executions_by_id: {
         parameters: {
             query: {
-                /** @description The id of the execution: `activityInstanceId` in journals */
+                /**
+                 * @description The id of the execution: `activityInstanceId` in journals
+                 * @example order-7
+                 */
                 id: string;
-                /** @description Only for an execution whose id does not name its instance */
+                /**
+                 * @description Only for an execution whose id does not name its instance
+                 * @example order-7
+                 */
                 workflowInstanceId?: string;
             };
             header?: never;
@@ -6714,6 +7865,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "activityId": "approve",
+                     *       "activityName": "Approve",
+                     *       "activityNodeId": "Workflow1:approve",
+                     *       "activityType": "Elsa.Event",
+                     *       "activityTypeVersion": 1,
+                     *       "aggregateFaultCount": 1,
+                     *       "completedAt": "2026-01-31T08:00:00.000Z",
+                     *       "hasBookmarks": false,
+                     *       "id": "order-7",
+                     *       "metadata": {},
+                     *       "startedAt": "2026-01-31T08:00:00.000Z",
+                     *       "status": "text",
+                     *       "workflowInstanceId": "order-7",
+                     *       "activityState": {},
+                     *       "callStackDepth": 1,
+                     *       "exception": {},
+                     *       "outputs": {},
+                     *       "payload": {},
+                     *       "properties": {},
+                     *       "schedulingActivityExecutionId": "text",
+                     *       "schedulingActivityId": "text",
+                     *       "schedulingWorkflowInstanceId": "text"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ExecutionRecord"];
                 };
             };
@@ -6722,20 +7899,33 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_activity_executions_count: {
         parameters: {
             query: {
-                /** @description The instance */
+                /**
+                 * @description The instance
+                 * @example order-7
+                 */
                 workflowInstanceId: string;
-                /** @description Only executions of the activity at this path, such as `Workflow1:Flowchart1:If1` */
+                /**
+                 * @description Only executions of the activity at this path, such as `Workflow1:Flowchart1:If1`
+                 * @example Workflow1:approve
+                 */
                 activityNodeId?: string;
-                /** @description Only executions of the activity with this id */
+                /**
+                 * @description Only executions of the activity with this id
+                 * @example approve
+                 */
                 activityId?: string;
-                /** @description Only executions that are over, or only those that are not */
+                /**
+                 * @description Only executions that are over, or only those that are not
+                 * @example true
+                 */
                 completed?: boolean;
             };
             header?: never;
@@ -6753,6 +7943,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "isCut": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["Counted"];
                 };
             };
@@ -6760,28 +7956,53 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_activity_executions_list: {
         parameters: {
             query: {
-                /** @description The instance */
+                /**
+                 * @description The instance
+                 * @example order-7
+                 */
                 workflowInstanceId: string;
-                /** @description Of this activity, by its path */
+                /**
+                 * @description Of this activity, by its path
+                 * @example Workflow1:approve
+                 */
                 activityNodeId?: string;
-                /** @description Only executions of the activity with this id */
+                /**
+                 * @description Only executions of the activity with this id
+                 * @example approve
+                 */
                 activityId?: string;
-                /** @description Only executions that are over, or only those that are not */
+                /**
+                 * @description Only executions that are over, or only those that are not
+                 * @example true
+                 */
                 completed?: boolean;
-                /** @description The number of items to leave out, instead of `page` */
+                /**
+                 * @description The number of items to leave out, instead of `page`
+                 * @example 1
+                 */
                 skip?: number;
-                /** @description Another name of `pageSize` */
+                /**
+                 * @description Another name of `pageSize`
+                 * @example 1
+                 */
                 take?: number;
-                /** @description The number of pages to leave out */
+                /**
+                 * @description The number of pages to leave out
+                 * @example 1
+                 */
                 page?: number;
-                /** @description The largest number of items, at most 1000; 100 without it */
+                /**
+                 * @description The largest number of items, at most 1000; 100 without it
+                 * @example 1
+                 */
                 pageSize?: number;
             };
             header?: never;
@@ -6799,6 +8020,38 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "isCut": false,
+                     *       "items": [
+                     *         {
+                     *           "activityId": "approve",
+                     *           "activityName": "Approve",
+                     *           "activityNodeId": "Workflow1:approve",
+                     *           "activityType": "Elsa.Event",
+                     *           "activityTypeVersion": 1,
+                     *           "aggregateFaultCount": 1,
+                     *           "completedAt": "2026-01-31T08:00:00.000Z",
+                     *           "hasBookmarks": false,
+                     *           "id": "order-7",
+                     *           "metadata": {},
+                     *           "startedAt": "2026-01-31T08:00:00.000Z",
+                     *           "status": "text",
+                     *           "workflowInstanceId": "order-7",
+                     *           "activityState": {},
+                     *           "callStackDepth": 1,
+                     *           "exception": {},
+                     *           "outputs": {},
+                     *           "payload": {},
+                     *           "properties": {},
+                     *           "schedulingActivityExecutionId": "text",
+                     *           "schedulingActivityId": "text",
+                     *           "schedulingWorkflowInstanceId": "text"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Listed_ExecutionRecord"];
                 };
             };
@@ -6806,8 +8059,9 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_activity_executions_report: {
@@ -6840,23 +8094,46 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "isCut": false,
+                     *       "stats": [
+                     *         {
+                     *           "activityId": "approve",
+                     *           "activityNodeId": "Workflow1:approve",
+                     *           "aggregateFaultCount": 1,
+                     *           "completedCount": 1,
+                     *           "isBlocked": false,
+                     *           "isFaulted": false,
+                     *           "metadata": {},
+                     *           "startedCount": 1,
+                     *           "uncompletedCount": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Report"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_activity_executions_id: {
         parameters: {
             query?: {
-                /** @description Only for an execution whose id does not name its instance */
+                /**
+                 * @description Only for an execution whose id does not name its instance
+                 * @example order-7
+                 */
                 workflowInstanceId?: string;
             };
             header?: never;
@@ -6880,6 +8157,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "activityId": "approve",
+                     *       "activityName": "Approve",
+                     *       "activityNodeId": "Workflow1:approve",
+                     *       "activityType": "Elsa.Event",
+                     *       "activityTypeVersion": 1,
+                     *       "aggregateFaultCount": 1,
+                     *       "completedAt": "2026-01-31T08:00:00.000Z",
+                     *       "hasBookmarks": false,
+                     *       "id": "order-7",
+                     *       "metadata": {},
+                     *       "startedAt": "2026-01-31T08:00:00.000Z",
+                     *       "status": "text",
+                     *       "workflowInstanceId": "order-7",
+                     *       "activityState": {},
+                     *       "callStackDepth": 1,
+                     *       "exception": {},
+                     *       "outputs": {},
+                     *       "payload": {},
+                     *       "properties": {},
+                     *       "schedulingActivityExecutionId": "text",
+                     *       "schedulingActivityId": "text",
+                     *       "schedulingWorkflowInstanceId": "text"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ExecutionRecord"];
                 };
             };
@@ -6888,18 +8191,28 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_activity_executions_id_call_stack: {
         parameters: {
             query?: {
-                /** @description With the executions of the instances that wait for this one; the default */
+                /**
+                 * @description With the executions of the instances that wait for this one; the default
+                 * @example false
+                 */
                 includeCrossWorkflowChain?: boolean;
-                /** @description The number of items to leave out, instead of `page` */
+                /**
+                 * @description The number of items to leave out, instead of `page`
+                 * @example 1
+                 */
                 skip?: number;
-                /** @description Another name of `pageSize` */
+                /**
+                 * @description Another name of `pageSize`
+                 * @example 1
+                 */
                 take?: number;
             };
             header?: never;
@@ -6923,6 +8236,38 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "activityExecutionId": "order-7:3",
+                     *       "items": [
+                     *         {
+                     *           "activityId": "approve",
+                     *           "activityName": "Approve",
+                     *           "activityNodeId": "Workflow1:approve",
+                     *           "activityType": "Elsa.Event",
+                     *           "activityTypeVersion": 1,
+                     *           "aggregateFaultCount": 1,
+                     *           "completedAt": "2026-01-31T08:00:00.000Z",
+                     *           "hasBookmarks": false,
+                     *           "id": "order-7",
+                     *           "metadata": {},
+                     *           "startedAt": "2026-01-31T08:00:00.000Z",
+                     *           "status": "text",
+                     *           "workflowInstanceId": "order-7",
+                     *           "activityState": {},
+                     *           "callStackDepth": 1,
+                     *           "exception": {},
+                     *           "outputs": {},
+                     *           "payload": {},
+                     *           "properties": {},
+                     *           "schedulingActivityExecutionId": "text",
+                     *           "schedulingActivityId": "text",
+                     *           "schedulingWorkflowInstanceId": "text"
+                     *         }
+                     *       ],
+                     *       "totalCount": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["CallStack"];
                 };
             };
@@ -6931,8 +8276,9 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_activity_types: {
@@ -7013,11 +8359,13 @@ export interface operations {
                     "application/json": components["schemas"]["ActivityTypes"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_activity_types: {
@@ -7152,12 +8500,15 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     delete_activity_types_typeName_version: {
@@ -7201,17 +8552,28 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_admin_workflow_runtime_force_drain: {
         parameters: {
             query?: {
-                /** @description Only this node */
+                /**
+                 * @description Only this node
+                 * @example node-1
+                 */
                 node?: string;
-                /** @description The longest wait; 30 without it */
+                /**
+                 * @description The longest wait; 30 without it
+                 * @example 1
+                 */
                 seconds?: number;
             };
             header?: {
@@ -7245,6 +8607,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "outcome": {
+                     *         "activeExecutionCycleCount": 1,
+                     *         "completedAt": "2026-01-31T08:00:00.000Z",
+                     *         "executionCyclesForceCancelledCount": 1,
+                     *         "forceCancelledInstanceIds": [
+                     *           "text"
+                     *         ],
+                     *         "overallResult": "text",
+                     *         "pausePhaseDuration": "text",
+                     *         "sources": [
+                     *           {
+                     *             "lastError": "text",
+                     *             "lastTransitionAt": "2026-01-31T08:00:00.000Z",
+                     *             "name": "Order",
+                     *             "state": "text"
+                     *           }
+                     *         ],
+                     *         "startedAt": "2026-01-31T08:00:00.000Z",
+                     *         "waitPhaseDuration": "text"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Drained"];
                 };
             };
@@ -7252,18 +8638,24 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_admin_workflow_runtime_pause: {
         parameters: {
             query?: {
-                /** @description Only this node */
+                /**
+                 * @description Only this node
+                 * @example node-1
+                 */
                 node?: string;
             };
             header?: {
@@ -7297,6 +8689,44 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "activeExecutionCycleCount": 1,
+                     *       "nodes": [
+                     *         {
+                     *           "commands": 1,
+                     *           "instances": 1,
+                     *           "node": "node-1",
+                     *           "state": "text"
+                     *         }
+                     *       ],
+                     *       "pauses": [
+                     *         {
+                     *           "by": "text",
+                     *           "node": "node-1",
+                     *           "reason": "ordered twice",
+                     *           "since": "2026-01-31T08:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "sources": [
+                     *         {
+                     *           "lastError": "text",
+                     *           "lastTransitionAt": "2026-01-31T08:00:00.000Z",
+                     *           "name": "Order",
+                     *           "state": "text"
+                     *         }
+                     *       ],
+                     *       "state": {
+                     *         "drainStartedAt": "2026-01-31T08:00:00.000Z",
+                     *         "generationId": "text",
+                     *         "isAcceptingNewWork": false,
+                     *         "pauseReasonText": "text",
+                     *         "pauseRequestedBy": "text",
+                     *         "pausedAt": "2026-01-31T08:00:00.000Z",
+                     *         "reason": "ordered twice"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["RuntimeStatus"];
                 };
             };
@@ -7304,18 +8734,24 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_admin_workflow_runtime_resume: {
         parameters: {
             query?: {
-                /** @description Only this node */
+                /**
+                 * @description Only this node
+                 * @example node-1
+                 */
                 node?: string;
             };
             header?: {
@@ -7349,24 +8785,68 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "activeExecutionCycleCount": 1,
+                     *       "nodes": [
+                     *         {
+                     *           "commands": 1,
+                     *           "instances": 1,
+                     *           "node": "node-1",
+                     *           "state": "text"
+                     *         }
+                     *       ],
+                     *       "pauses": [
+                     *         {
+                     *           "by": "text",
+                     *           "node": "node-1",
+                     *           "reason": "ordered twice",
+                     *           "since": "2026-01-31T08:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "sources": [
+                     *         {
+                     *           "lastError": "text",
+                     *           "lastTransitionAt": "2026-01-31T08:00:00.000Z",
+                     *           "name": "Order",
+                     *           "state": "text"
+                     *         }
+                     *       ],
+                     *       "state": {
+                     *         "drainStartedAt": "2026-01-31T08:00:00.000Z",
+                     *         "generationId": "text",
+                     *         "isAcceptingNewWork": false,
+                     *         "pauseReasonText": "text",
+                     *         "pauseRequestedBy": "text",
+                     *         "pausedAt": "2026-01-31T08:00:00.000Z",
+                     *         "reason": "ordered twice"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["RuntimeStatus"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_admin_workflow_runtime_status: {
         parameters: {
             query?: {
-                /** @description Of this node; of the cluster without it */
+                /**
+                 * @description Of this node; of the cluster without it
+                 * @example node-1
+                 */
                 node?: string;
             };
             header?: never;
@@ -7384,6 +8864,44 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "activeExecutionCycleCount": 1,
+                     *       "nodes": [
+                     *         {
+                     *           "commands": 1,
+                     *           "instances": 1,
+                     *           "node": "node-1",
+                     *           "state": "text"
+                     *         }
+                     *       ],
+                     *       "pauses": [
+                     *         {
+                     *           "by": "text",
+                     *           "node": "node-1",
+                     *           "reason": "ordered twice",
+                     *           "since": "2026-01-31T08:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "sources": [
+                     *         {
+                     *           "lastError": "text",
+                     *           "lastTransitionAt": "2026-01-31T08:00:00.000Z",
+                     *           "name": "Order",
+                     *           "state": "text"
+                     *         }
+                     *       ],
+                     *       "state": {
+                     *         "drainStartedAt": "2026-01-31T08:00:00.000Z",
+                     *         "generationId": "text",
+                     *         "isAcceptingNewWork": false,
+                     *         "pauseReasonText": "text",
+                     *         "pauseRequestedBy": "text",
+                     *         "pausedAt": "2026-01-31T08:00:00.000Z",
+                     *         "reason": "ordered twice"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["RuntimeStatus"];
                 };
             };
@@ -7392,8 +8910,9 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_alterations_dry_run: {
@@ -7441,17 +8960,39 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "checkedCount": 1,
+                     *       "misfitCount": 1,
+                     *       "misfits": [
+                     *         {
+                     *           "reasons": [
+                     *             "text"
+                     *           ],
+                     *           "workflowInstanceId": "order-7"
+                     *         }
+                     *       ],
+                     *       "totalCount": 1,
+                     *       "workflowInstanceIds": [
+                     *         "order-7"
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["DryRun"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_alterations_run: {
@@ -7496,17 +9037,35 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "isSuccessful": false,
+                     *           "log": {
+                     *             "logEntries": []
+                     *           },
+                     *           "workflowHasScheduledWork": false,
+                     *           "workflowInstanceId": "order-7"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["AlterationResults"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_alterations_submit: {
@@ -7568,6 +9127,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
             /** @description Another plan has this id */
             409: {
                 headers: {
@@ -7579,14 +9139,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:staunch:problem:not-found",
-                     *       "title": "Not found",
-                     *       "status": 404,
-                     *       "detail": "there is no workflow instance order-7",
+                     *       "type": "urn:staunch:problem:unfit",
+                     *       "title": "Unfit",
+                     *       "status": 409,
+                     *       "detail": "Another plan has this id",
                      *       "instance": "/elsa/api/workflow-instances/order-7",
                      *       "errors": {
                      *         "generalErrors": [
-                     *           "there is no workflow instance order-7"
+                     *           "Another plan has this id"
                      *         ]
                      *       }
                      *     }
@@ -7596,17 +9156,29 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_alterations_workflows_retry: {
         parameters: {
             query: {
-                /** @description Ids of instances */
+                /**
+                 * @description Ids of instances
+                 * @example [
+                 *       "order-7"
+                 *     ]
+                 */
                 workflowInstanceIds: string[];
-                /** @description Only these activities; all faulted ones without it */
+                /**
+                 * @description Only these activities; all faulted ones without it
+                 * @example [
+                 *       "approve"
+                 *     ]
+                 */
                 activityIds?: string[];
             };
             header?: never;
@@ -7624,6 +9196,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "isSuccessful": false,
+                     *           "log": {
+                     *             "logEntries": []
+                     *           },
+                     *           "workflowHasScheduledWork": false,
+                     *           "workflowInstanceId": "order-7"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["AlterationResults"];
                 };
             };
@@ -7631,8 +9217,9 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_alterations_workflows_retry: {
@@ -7671,25 +9258,49 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "isSuccessful": false,
+                     *           "log": {
+                     *             "logEntries": []
+                     *           },
+                     *           "workflowHasScheduledWork": false,
+                     *           "workflowInstanceId": "order-7"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["AlterationResults"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_alterations_id: {
         parameters: {
             query?: {
-                /** @description The number of pages to leave out */
+                /**
+                 * @description The number of pages to leave out
+                 * @example 1
+                 */
                 page?: number;
-                /** @description The largest number of items, at most 1000; 100 without it */
+                /**
+                 * @description The largest number of items, at most 1000; 100 without it
+                 * @example 1
+                 */
                 pageSize?: number;
             };
             header?: never;
@@ -7713,6 +9324,49 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "jobs": [
+                     *         {
+                     *           "completedAt": "2026-01-31T08:00:00.000Z",
+                     *           "createdAt": "2026-01-31T08:00:00.000Z",
+                     *           "id": "order-7",
+                     *           "log": [
+                     *             {
+                     *               "logLevel": "text",
+                     *               "message": "waits for the event Approved",
+                     *               "timestamp": "2026-01-31T08:00:00.000Z"
+                     *             }
+                     *           ],
+                     *           "planId": "text",
+                     *           "startedAt": "2026-01-31T08:00:00.000Z",
+                     *           "status": "text",
+                     *           "workflowInstanceId": "order-7"
+                     *         }
+                     *       ],
+                     *       "plan": {
+                     *         "alterations": [
+                     *           {
+                     *             "type": "Cancel",
+                     *             "reason": "ordered twice"
+                     *           }
+                     *         ],
+                     *         "completedAt": "2026-01-31T08:00:00.000Z",
+                     *         "createdAt": "2026-01-31T08:00:00.000Z",
+                     *         "id": "order-7",
+                     *         "startedAt": "2026-01-31T08:00:00.000Z",
+                     *         "status": "text",
+                     *         "workflowInstanceFilter": {}
+                     *       },
+                     *       "progress": {
+                     *         "completed": 1,
+                     *         "failed": 1,
+                     *         "pending": 1,
+                     *         "running": 1
+                     *       },
+                     *       "totalCount": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["PlanSeen"];
                 };
             };
@@ -7721,8 +9375,9 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_api_keys: {
@@ -7743,14 +9398,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "items": [
+                     *         {
+                     *           "createdAt": "2026-01-31T08:00:00.000Z",
+                     *           "expiresAt": "2026-01-31T08:00:00.000Z",
+                     *           "id": "order-7",
+                     *           "name": "Order",
+                     *           "permissions": [
+                     *             "read:workflow-instances"
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Items_KeySummary"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_api_keys: {
@@ -7809,11 +9482,15 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     delete_api_keys_id: {
@@ -7852,33 +9529,68 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_audit: {
         parameters: {
             query?: {
-                /** @description Only entries of this caller */
+                /**
+                 * @description Only entries of this caller
+                 * @example ada
+                 */
                 who?: string;
-                /** @description Only entries of this action, such as `definition.publish` */
+                /**
+                 * @description Only entries of this action, such as `definition.publish`
+                 * @example definition.publish
+                 */
                 what?: string;
-                /** @description Only entries about this target */
+                /**
+                 * @description Only entries about this target
+                 * @example order
+                 */
                 target?: string;
-                /** @description `done` or `refused` */
+                /**
+                 * @description `done` or `refused`
+                 * @example done
+                 */
                 outcome?: "done" | "refused";
-                /** @description Only entries from this time on, RFC 3339 */
+                /**
+                 * @description Only entries from this time on, RFC 3339
+                 * @example 2026-01-31T08:00:00.000Z
+                 */
                 from?: string;
-                /** @description Only entries before this time, RFC 3339 */
+                /**
+                 * @description Only entries before this time, RFC 3339
+                 * @example 2026-01-31T08:00:00.000Z
+                 */
                 until?: string;
-                /** @description The number of pages to leave out */
+                /**
+                 * @description The number of pages to leave out
+                 * @example 1
+                 */
                 page?: number;
-                /** @description The largest number of items, at most 1000; 100 without it */
+                /**
+                 * @description The largest number of items, at most 1000; 100 without it
+                 * @example 1
+                 */
                 pageSize?: number;
-                /** @description The number of items to leave out, instead of `page` */
+                /**
+                 * @description The number of items to leave out, instead of `page`
+                 * @example 1
+                 */
                 skip?: number;
-                /** @description Another name of `pageSize` */
+                /**
+                 * @description Another name of `pageSize`
+                 * @example 1
+                 */
                 take?: number;
             };
             header?: never;
@@ -7896,6 +9608,23 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "address": "192.0.2.7",
+                     *           "at": "2026-01-31T08:00:00.000Z",
+                     *           "credential": "text",
+                     *           "details": {},
+                     *           "outcome": "text",
+                     *           "target": "order",
+                     *           "what": "definition.publish",
+                     *           "who": "ada"
+                     *         }
+                     *       ],
+                     *       "totalCount": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["Paged_AuditEntry"];
                 };
             };
@@ -7903,22 +9632,38 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_bookmark_queue_dead_letters: {
         parameters: {
             query?: {
-                /** @description From 0 */
+                /**
+                 * @description From 0
+                 * @example 1
+                 */
                 page?: number;
-                /** @description The largest number of items, at most 1000; 100 without it */
+                /**
+                 * @description The largest number of items, at most 1000; 100 without it
+                 * @example 1
+                 */
                 pageSize?: number;
-                /** @description Only dead letters of this instance */
+                /**
+                 * @description Only dead letters of this instance
+                 * @example order-7
+                 */
                 workflowInstanceId?: string;
-                /** @description The number of items to leave out, instead of `page` */
+                /**
+                 * @description The number of items to leave out, instead of `page`
+                 * @example 1
+                 */
                 skip?: number;
-                /** @description Another name of `pageSize` */
+                /**
+                 * @description Another name of `pageSize`
+                 * @example 1
+                 */
                 take?: number;
             };
             header?: never;
@@ -7936,6 +9681,35 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "activityInstanceId": "order-7:3",
+                     *           "activityTypeName": "Elsa.Event",
+                     *           "bookmarkId": "text",
+                     *           "canReplay": false,
+                     *           "correlationId": "customer-12",
+                     *           "deadLetteredAt": "2026-01-31T08:00:00.000Z",
+                     *           "deliveryAttempts": 1,
+                     *           "id": "order-7",
+                     *           "lastAttemptedAt": "2026-01-31T08:00:00.000Z",
+                     *           "lastErrorMessage": "text",
+                     *           "lastErrorType": "text",
+                     *           "originalCreatedAt": "2026-01-31T08:00:00.000Z",
+                     *           "originalQueueItemId": "text",
+                     *           "reason": "ordered twice",
+                     *           "replayedAt": "2026-01-31T08:00:00.000Z",
+                     *           "replayedQueueItemId": "text",
+                     *           "stimulusHash": "text",
+                     *           "subject": "orders.new",
+                     *           "tenantId": "text",
+                     *           "workflowInstanceId": "order-7"
+                     *         }
+                     *       ],
+                     *       "totalCount": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["Paged_DeadLetter"];
                 };
             };
@@ -7943,20 +9717,33 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_bookmark_queue_dead_letters: {
         parameters: {
             query?: {
-                /** @description The number of pages to leave out */
+                /**
+                 * @description The number of pages to leave out
+                 * @example 1
+                 */
                 page?: number;
-                /** @description The largest number of items, at most 1000; 100 without it */
+                /**
+                 * @description The largest number of items, at most 1000; 100 without it
+                 * @example 1
+                 */
                 pageSize?: number;
-                /** @description The number of items to leave out, instead of `page` */
+                /**
+                 * @description The number of items to leave out, instead of `page`
+                 * @example 1
+                 */
                 skip?: number;
-                /** @description Another name of `pageSize` */
+                /**
+                 * @description Another name of `pageSize`
+                 * @example 1
+                 */
                 take?: number;
             };
             header?: never;
@@ -7984,17 +9771,48 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "activityInstanceId": "order-7:3",
+                     *           "activityTypeName": "Elsa.Event",
+                     *           "bookmarkId": "text",
+                     *           "canReplay": false,
+                     *           "correlationId": "customer-12",
+                     *           "deadLetteredAt": "2026-01-31T08:00:00.000Z",
+                     *           "deliveryAttempts": 1,
+                     *           "id": "order-7",
+                     *           "lastAttemptedAt": "2026-01-31T08:00:00.000Z",
+                     *           "lastErrorMessage": "text",
+                     *           "lastErrorType": "text",
+                     *           "originalCreatedAt": "2026-01-31T08:00:00.000Z",
+                     *           "originalQueueItemId": "text",
+                     *           "reason": "ordered twice",
+                     *           "replayedAt": "2026-01-31T08:00:00.000Z",
+                     *           "replayedQueueItemId": "text",
+                     *           "stimulusHash": "text",
+                     *           "subject": "orders.new",
+                     *           "tenantId": "text",
+                     *           "workflowInstanceId": "order-7"
+                     *         }
+                     *       ],
+                     *       "totalCount": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["Paged_DeadLetter"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_bookmark_queue_dead_letters_id: {
@@ -8021,6 +9839,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "activityInstanceId": "order-7:3",
+                     *       "activityTypeName": "Elsa.Event",
+                     *       "bookmarkId": "text",
+                     *       "canReplay": false,
+                     *       "correlationId": "customer-12",
+                     *       "deadLetteredAt": "2026-01-31T08:00:00.000Z",
+                     *       "deliveryAttempts": 1,
+                     *       "id": "order-7",
+                     *       "lastAttemptedAt": "2026-01-31T08:00:00.000Z",
+                     *       "lastErrorMessage": "text",
+                     *       "lastErrorType": "text",
+                     *       "originalCreatedAt": "2026-01-31T08:00:00.000Z",
+                     *       "originalQueueItemId": "text",
+                     *       "reason": "ordered twice",
+                     *       "replayedAt": "2026-01-31T08:00:00.000Z",
+                     *       "replayedQueueItemId": "text",
+                     *       "stimulusHash": "text",
+                     *       "subject": "orders.new",
+                     *       "tenantId": "text",
+                     *       "workflowInstanceId": "order-7"
+                     *     }
+                     */
                     "application/json": components["schemas"]["DeadLetter"];
                 };
             };
@@ -8029,8 +9871,9 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     delete_bookmark_queue_dead_letters_id: {
@@ -8069,9 +9912,63 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    get_bookmark_queue_dead_letters_id_body: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The number of the dead letter
+                 * @example 17
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The body of a dead letter. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "body": "text",
+                     *       "bytes": 1,
+                     *       "canReplay": false,
+                     *       "contentType": "text",
+                     *       "id": "order-7",
+                     *       "isReadable": false,
+                     *       "subject": "orders.new",
+                     *       "text": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeadLetterBody"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_bookmark_queue_dead_letters_id_replay: {
@@ -8093,7 +9990,18 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "body": {
+                 *         "reason": "ordered twice"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReplayRequest"];
+            };
+        };
         responses: {
             /** @description A dead letter whose command was published again. */
             200: {
@@ -8105,6 +10013,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "queueItemId": "text",
+                     *       "reason": "ordered twice",
+                     *       "replayed": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["Replayed"];
                 };
             };
@@ -8112,20 +10027,34 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
             409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_bookmarks_resume: {
         parameters: {
             query: {
-                /** @description The token */
+                /**
+                 * @description The token
+                 * @example 6b1f4f0e7a534c539a5e57a09c48a11e
+                 */
                 t: string;
-                /** @description Answer as soon as it is accepted */
+                /**
+                 * @description Answer as soon as it is accepted
+                 * @example false
+                 */
                 async?: boolean;
-                /** @description Input, as a JSON object */
+                /**
+                 * @description Input, as a JSON object
+                 * @example order-7
+                 */
                 in?: string;
             };
             header?: never;
@@ -8190,6 +10119,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
             /** @description The token is not valid */
             404: {
                 headers: {
@@ -8218,16 +10148,49 @@ export interface operations {
             };
             409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
+            /** @description A fault of this server: its log has the `incident` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:internal",
+                     *       "title": "Internal",
+                     *       "status": 500,
+                     *       "detail": "A fault of this server: its log has the `incident`",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "A fault of this server: its log has the `incident`"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_bookmarks_resume: {
         parameters: {
             query: {
-                /** @description The token */
+                /**
+                 * @description The token
+                 * @example 6b1f4f0e7a534c539a5e57a09c48a11e
+                 */
                 t: string;
-                /** @description Answer as soon as it is accepted */
+                /**
+                 * @description Answer as soon as it is accepted
+                 * @example false
+                 */
                 async?: boolean;
             };
             header?: {
@@ -8310,6 +10273,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
             /** @description The token is not valid */
             404: {
                 headers: {
@@ -8336,12 +10300,41 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            408: components["responses"]["BodyTimeout"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            /** @description A fault of this server: its log has the `incident` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:internal",
+                     *       "title": "Internal",
+                     *       "status": 500,
+                     *       "detail": "A fault of this server: its log has the `incident`",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "A fault of this server: its log has the `incident`"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_bulk_actions_cancel_workflow_instances: {
@@ -8380,17 +10373,26 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "cancelled": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["Cancellations"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_bulk_actions_delete_workflow_definitions_by_definition_id: {
@@ -8440,12 +10442,15 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_bulk_actions_delete_workflow_definitions_by_id: {
@@ -8495,12 +10500,15 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_bulk_actions_delete_workflow_instances: {
@@ -8550,11 +10558,15 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_bulk_actions_delete_workflow_instances_by_id: {
@@ -8604,23 +10616,43 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_bulk_actions_export_workflow_definitions: {
         parameters: {
             query?: {
-                /** @description Ids of versions */
+                /**
+                 * @description Ids of versions
+                 * @example [
+                 *       "6b1f4f0e7a534c539a5e57a09c48a11e"
+                 *     ]
+                 */
                 ids?: string[];
-                /** @description Ids of definitions */
+                /**
+                 * @description Ids of definitions
+                 * @example [
+                 *       "order"
+                 *     ]
+                 */
                 definitionIds?: string[];
-                /** @description Whether to export the workflows that use these as activities, too */
+                /**
+                 * @description Whether to export the workflows that use these as activities, too
+                 * @example false
+                 */
                 includeConsumingWorkflows?: boolean;
-                /** @description `Latest` (default), `Published`, `Draft`, `LatestOrPublished`, `LatestAndPublished`, `AllVersions` or the number of a version */
+                /**
+                 * @description `Latest` (default), `Published`, `Draft`, `LatestOrPublished`, `LatestAndPublished`, `AllVersions` or the number of a version
+                 * @example Latest
+                 */
                 versionOptions?: string;
             };
             header?: never;
@@ -8689,14 +10721,18 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_bulk_actions_export_workflow_definitions: {
         parameters: {
             query?: {
-                /** @description Of `definitionIds`: Latest (default), Published, a number … */
+                /**
+                 * @description Of `definitionIds`: Latest (default), Published, a number …
+                 * @example Latest
+                 */
                 versionOptions?: string;
             };
             header?: never;
@@ -8776,23 +10812,39 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_bulk_actions_export_workflow_instances: {
         parameters: {
             query?: {
-                /** @description Ids of instances */
+                /**
+                 * @description Ids of instances
+                 * @example [
+                 *       "6b1f4f0e7a534c539a5e57a09c48a11e"
+                 *     ]
+                 */
                 ids?: string[];
-                /** @description Whether to export bookmarks; true without it */
+                /**
+                 * @description Whether to export bookmarks; true without it
+                 * @example false
+                 */
                 includeBookmarks?: boolean;
-                /** @description Whether to export the journal; it is left out if both logs are */
+                /**
+                 * @description Whether to export the journal; it is left out if both logs are
+                 * @example false
+                 */
                 includeActivityExecutionLog?: boolean;
-                /** @description Whether to export the journal; it is left out if both logs are */
+                /**
+                 * @description Whether to export the journal; it is left out if both logs are
+                 * @example false
+                 */
                 includeWorkflowExecutionLog?: boolean;
             };
             header?: never;
@@ -8855,8 +10907,9 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_bulk_actions_export_workflow_instances: {
@@ -8932,12 +10985,14 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_bulk_actions_import_workflow_definitions: {
@@ -8984,17 +11039,65 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "workflowDefinitions": [
+                     *         {
+                     *           "alreadyPublished": false,
+                     *           "consumingWorkflowCount": 1,
+                     *           "everywhere": false,
+                     *           "missing": [
+                     *             "text"
+                     *           ],
+                     *           "revision": 1,
+                     *           "validationErrors": [
+                     *             {}
+                     *           ],
+                     *           "validationWarnings": [
+                     *             {}
+                     *           ],
+                     *           "workflowDefinition": {
+                     *             "createdAt": "2026-01-31T08:00:00.000Z",
+                     *             "customProperties": {},
+                     *             "definitionId": "order",
+                     *             "description": "Waits for an approval",
+                     *             "id": "order-7",
+                     *             "inputs": [],
+                     *             "isLatest": false,
+                     *             "isPublished": false,
+                     *             "isReadonly": false,
+                     *             "isSystem": false,
+                     *             "name": "Order",
+                     *             "options": {},
+                     *             "outcomes": [
+                     *               "text"
+                     *             ],
+                     *             "outputs": [],
+                     *             "publishedAt": "2026-01-31T08:00:00.000Z",
+                     *             "root": {},
+                     *             "variables": [],
+                     *             "version": 3,
+                     *             "links": []
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["SavedTogether"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_bulk_actions_import_workflow_instances: {
@@ -9051,18 +11154,34 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "failed": [
+                     *         {
+                     *           "detail": "it waits for the event Approved",
+                     *           "file": "text"
+                     *         }
+                     *       ],
+                     *       "imported": 1,
+                     *       "workflowInstanceId": "order-7"
+                     *     }
+                     */
                     "application/json": components["schemas"]["InstancesImported"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_bulk_actions_publish_workflow_definitions_by_definition_ids: {
@@ -9101,17 +11220,45 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "alreadyPublished": [
+                     *         "text"
+                     *       ],
+                     *       "failed": [
+                     *         "text"
+                     *       ],
+                     *       "notFound": [
+                     *         "text"
+                     *       ],
+                     *       "problems": {},
+                     *       "published": [
+                     *         "text"
+                     *       ],
+                     *       "skipped": [
+                     *         "text"
+                     *       ],
+                     *       "updatedConsumers": [
+                     *         "text"
+                     *       ],
+                     *       "warnings": {}
+                     *     }
+                     */
                     "application/json": components["schemas"]["Publications"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_bulk_actions_retract_workflow_definitions_by_definition_ids: {
@@ -9150,17 +11297,40 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "alreadyRetracted": [
+                     *         "text"
+                     *       ],
+                     *       "notFound": [
+                     *         "text"
+                     *       ],
+                     *       "notPublished": [
+                     *         "text"
+                     *       ],
+                     *       "retracted": [
+                     *         "text"
+                     *       ],
+                     *       "skipped": [
+                     *         "text"
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Retractions"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_cancel_workflow_instances_id: {
@@ -9241,17 +11411,233 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            /** @description A fault of this server: its log has the `incident` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:internal",
+                     *       "title": "Internal",
+                     *       "status": 500,
+                     *       "detail": "A fault of this server: its log has the `incident`",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "A fault of this server: its log has the `incident`"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    get_cluster_database: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The database, as one node uses it. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "backend": "text",
+                     *       "latencyMs": 1,
+                     *       "node": "node-1",
+                     *       "pools": [
+                     *         {
+                     *           "idle": 1,
+                     *           "max": 1,
+                     *           "name": "Order",
+                     *           "open": 1
+                     *         }
+                     *       ],
+                     *       "queued": 1,
+                     *       "time": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DatabaseFigures"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    get_cluster_leases: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only leases of this node
+                 * @example node-1
+                 */
+                node?: string;
+                /**
+                 * @description The number of pages to leave out
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description The largest number of items, at most 1000; 100 without it
+                 * @example 1
+                 */
+                pageSize?: number;
+                /**
+                 * @description The number of items to leave out, instead of `page`
+                 * @example 1
+                 */
+                skip?: number;
+                /**
+                 * @description Another name of `pageSize`
+                 * @example 1
+                 */
+                take?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The leases on instances. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "contended": 1,
+                     *       "items": [
+                     *         {
+                     *           "isNodeLive": false,
+                     *           "node": "node-1",
+                     *           "since": "2026-01-31T08:00:00.000Z",
+                     *           "wantedBy": [
+                     *             "text"
+                     *           ],
+                     *           "workflowInstanceId": "order-7"
+                     *         }
+                     *       ],
+                     *       "stale": 1,
+                     *       "totalCount": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HeldLeases"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    get_cluster_streams: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What NATS holds. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "cluster": "text",
+                     *       "consumers": [
+                     *         {
+                     *           "inHand": 1,
+                     *           "name": "Order",
+                     *           "pending": 1,
+                     *           "redelivered": 1,
+                     *           "stream": "ORDERS",
+                     *           "trouble": "text",
+                     *           "waitingPulls": 1
+                     *         }
+                     *       ],
+                     *       "server": "text",
+                     *       "streams": [
+                     *         {
+                     *           "bytes": 1,
+                     *           "bytesMax": 1,
+                     *           "isBucket": false,
+                     *           "messages": 1,
+                     *           "name": "Order",
+                     *           "replicas": 1,
+                     *           "replicasBehind": [
+                     *             "text"
+                     *           ],
+                     *           "trouble": "text"
+                     *         }
+                     *       ],
+                     *       "version": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NatsFigures"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_descriptors_activities: {
         parameters: {
             query?: {
-                /** @description Not needed: the answer is always current */
+                /**
+                 * @description Not needed: the answer is always current
+                 * @example false
+                 */
                 refresh?: boolean;
             };
             header?: never;
@@ -9269,6 +11655,76 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "items": [
+                     *         {
+                     *           "category": "Primitives",
+                     *           "constructionProperties": {},
+                     *           "customProperties": {},
+                     *           "description": "Waits for an approval",
+                     *           "displayName": "Approve",
+                     *           "inputs": [
+                     *             {
+                     *               "autoEvaluate": false,
+                     *               "category": "Primitives",
+                     *               "defaultSyntax": "text",
+                     *               "defaultValue": "text",
+                     *               "description": "Waits for an approval",
+                     *               "displayName": "Approve",
+                     *               "isArray": false,
+                     *               "isBrowsable": false,
+                     *               "isReadOnly": false,
+                     *               "isSensitive": false,
+                     *               "isSerializable": false,
+                     *               "isSynthetic": false,
+                     *               "isWrapped": false,
+                     *               "name": "Order",
+                     *               "options": [
+                     *                 "text"
+                     *               ],
+                     *               "order": 1,
+                     *               "storageDriverType": "text",
+                     *               "typeName": "String",
+                     *               "uiHint": "single-line",
+                     *               "uiSpecifications": {}
+                     *             }
+                     *           ],
+                     *           "isBrowsable": false,
+                     *           "isContainer": false,
+                     *           "isStart": false,
+                     *           "isTerminal": false,
+                     *           "kind": "text",
+                     *           "name": "Order",
+                     *           "namespace": "Elsa",
+                     *           "outputs": [
+                     *             {
+                     *               "description": "Waits for an approval",
+                     *               "displayName": "Approve",
+                     *               "isBrowsable": false,
+                     *               "isSerializable": false,
+                     *               "isSynthetic": false,
+                     *               "name": "Order",
+                     *               "order": 1,
+                     *               "typeName": "String"
+                     *             }
+                     *           ],
+                     *           "ports": [
+                     *             {
+                     *               "displayName": "Approve",
+                     *               "isBrowsable": false,
+                     *               "name": "Order",
+                     *               "type": "Elsa.Event"
+                     *             }
+                     *           ],
+                     *           "runAsynchronously": false,
+                     *           "typeName": "String",
+                     *           "version": 3
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Items_ActivityDescriptor"];
                 };
             };
@@ -9276,8 +11732,9 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_descriptors_activities_activityTypeName_options_propertyName: {
@@ -9318,6 +11775,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": {}
+                     *     }
+                     */
                     "application/json": components["schemas"]["InputOptions"];
                 };
             };
@@ -9325,17 +11787,22 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_descriptors_activities_typeName: {
         parameters: {
             query?: {
-                /** @description The version of the activity type; the newest one without it */
+                /**
+                 * @description The version of the activity type; the newest one without it
+                 * @example 3
+                 */
                 version?: number;
             };
             header?: never;
@@ -9359,6 +11826,71 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "category": "Primitives",
+                     *       "constructionProperties": {},
+                     *       "customProperties": {},
+                     *       "description": "Waits for an approval",
+                     *       "displayName": "Approve",
+                     *       "inputs": [
+                     *         {
+                     *           "autoEvaluate": false,
+                     *           "category": "Primitives",
+                     *           "defaultSyntax": "text",
+                     *           "defaultValue": "text",
+                     *           "description": "Waits for an approval",
+                     *           "displayName": "Approve",
+                     *           "isArray": false,
+                     *           "isBrowsable": false,
+                     *           "isReadOnly": false,
+                     *           "isSensitive": false,
+                     *           "isSerializable": false,
+                     *           "isSynthetic": false,
+                     *           "isWrapped": false,
+                     *           "name": "Order",
+                     *           "options": [
+                     *             "text"
+                     *           ],
+                     *           "order": 1,
+                     *           "storageDriverType": "text",
+                     *           "typeName": "String",
+                     *           "uiHint": "single-line",
+                     *           "uiSpecifications": {}
+                     *         }
+                     *       ],
+                     *       "isBrowsable": false,
+                     *       "isContainer": false,
+                     *       "isStart": false,
+                     *       "isTerminal": false,
+                     *       "kind": "text",
+                     *       "name": "Order",
+                     *       "namespace": "Elsa",
+                     *       "outputs": [
+                     *         {
+                     *           "description": "Waits for an approval",
+                     *           "displayName": "Approve",
+                     *           "isBrowsable": false,
+                     *           "isSerializable": false,
+                     *           "isSynthetic": false,
+                     *           "name": "Order",
+                     *           "order": 1,
+                     *           "typeName": "String"
+                     *         }
+                     *       ],
+                     *       "ports": [
+                     *         {
+                     *           "displayName": "Approve",
+                     *           "isBrowsable": false,
+                     *           "name": "Order",
+                     *           "type": "Elsa.Event"
+                     *         }
+                     *       ],
+                     *       "runAsynchronously": false,
+                     *       "typeName": "String",
+                     *       "version": 3
+                     *     }
+                     */
                     "application/json": components["schemas"]["ActivityDescriptor"];
                 };
             };
@@ -9367,8 +11899,9 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_descriptors_commit_strategies_activities: {
@@ -9389,14 +11922,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "count": 0,
+                     *       "items": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["NoItems"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_descriptors_commit_strategies_workflows: {
@@ -9417,14 +11958,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "count": 0,
+                     *       "items": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["NoItems"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_descriptors_expression_descriptors: {
@@ -9445,14 +11994,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "items": [
+                     *         {
+                     *           "displayName": "Approve",
+                     *           "isBrowsable": false,
+                     *           "isSerializable": false,
+                     *           "properties": {},
+                     *           "type": "Elsa.Event"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Items_ExpressionDescriptor"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_descriptors_incident_strategies: {
@@ -9473,14 +12038,28 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "items": [
+                     *         {
+                     *           "description": "Waits for an approval",
+                     *           "displayName": "Approve",
+                     *           "typeName": "String"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Items_Strategy"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_descriptors_log_persistence_strategies: {
@@ -9501,22 +12080,42 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "items": [
+                     *         {
+                     *           "description": "Waits for an approval",
+                     *           "displayName": "Approve",
+                     *           "typeName": "String"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Items_Strategy"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_descriptors_output_converters: {
         parameters: {
             query: {
-                /** @description The type of the output */
+                /**
+                 * @description The type of the output
+                 * @example String
+                 */
                 sourceType: string;
-                /** @description The type of the variable */
+                /**
+                 * @description The type of the variable
+                 * @example Int32
+                 */
                 destinationType: string;
             };
             header?: never;
@@ -9534,6 +12133,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "count": 0,
+                     *       "items": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["NoItems"];
                 };
             };
@@ -9541,8 +12146,9 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_descriptors_storage_drivers: {
@@ -9563,14 +12169,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "items": [
+                     *         {
+                     *           "deprecated": false,
+                     *           "displayName": "Approve",
+                     *           "priority": 1,
+                     *           "typeName": "String"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Items_StorageDriver"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_descriptors_variables: {
@@ -9591,14 +12212,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "items": [
+                     *         {
+                     *           "category": "Primitives",
+                     *           "description": "Waits for an approval",
+                     *           "displayName": "Approve",
+                     *           "typeName": "String"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Items_VariableType"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_descriptors_workflow_activation_strategies: {
@@ -9619,34 +12255,77 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "items": [
+                     *         {
+                     *           "description": "Waits for an approval",
+                     *           "displayName": "Approve",
+                     *           "typeName": "String"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Items_Strategy"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_events: {
         parameters: {
             query?: {
-                /** @description Only of these definitions */
+                /**
+                 * @description Only of these definitions
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
                 definitionId?: string[];
-                /** @description Only of these instances */
+                /**
+                 * @description Only of these instances
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
                 instanceId?: string[];
-                /** @description Only of instances with these */
+                /**
+                 * @description Only of instances with these
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
                 correlationId?: string[];
-                /** @description Only events of these names */
+                /**
+                 * @description Only events of these names
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
                 type?: string[];
-                /** @description An id, `start`, `now`, or a time such as 2026-01-31T08:00:00Z */
+                /**
+                 * @description An id, `start`, `now`, or a time such as 2026-01-31T08:00:00Z
+                 * @example 1042
+                 */
                 after?: string;
-                /** @description `now`: the stream ends after the events that are there */
+                /**
+                 * @description `now`: the stream ends after the events that are there
+                 * @example text
+                 */
                 until?: string;
             };
             header?: {
-                /** @description As `after`, and counts before it */
+                /**
+                 * @description As `after`, and counts before it
+                 * @example 1042
+                 */
                 "Last-Event-ID"?: string | null;
             };
             path?: never;
@@ -9672,18 +12351,28 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_events_trigger: {
         parameters: {
             query: {
-                /** @description The token */
+                /**
+                 * @description The token
+                 * @example 6b1f4f0e7a534c539a5e57a09c48a11e
+                 */
                 t: string;
-                /** @description Answer as soon as it is accepted */
+                /**
+                 * @description Answer as soon as it is accepted
+                 * @example false
+                 */
                 async?: boolean;
-                /** @description The payload, as a JSON object */
+                /**
+                 * @description The payload, as a JSON object
+                 * @example order-7
+                 */
                 in?: string;
             };
             header?: never;
@@ -9748,6 +12437,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
             /** @description The token is not valid */
             404: {
                 headers: {
@@ -9775,8 +12465,35 @@ export interface operations {
                 };
             };
             429: components["responses"]["TooManyRequests"];
+            /** @description A fault of this server: its log has the `incident` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:internal",
+                     *       "title": "Internal",
+                     *       "status": 500,
+                     *       "detail": "A fault of this server: its log has the `incident`",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "A fault of this server: its log has the `incident`"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_events_eventName_trigger: {
@@ -9788,7 +12505,10 @@ export interface operations {
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
-                /** @description `respond-async`: answer as soon as it is accepted. `wait=5`: answer within five seconds, with 202 if it takes longer */
+                /**
+                 * @description `respond-async`: answer as soon as it is accepted. `wait=5`: answer within five seconds, with 202 if it takes longer
+                 * @example wait=5
+                 */
                 Prefer?: string;
             };
             path: {
@@ -9857,11 +12577,16 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_features_installed: {
@@ -9882,14 +12607,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "items": [
+                     *         {
+                     *           "description": "Waits for an approval",
+                     *           "displayName": "Approve",
+                     *           "fullName": "text",
+                     *           "name": "Order",
+                     *           "namespace": "Elsa"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Items_Feature"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_features_installed_fullName: {
@@ -9916,6 +12657,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "description": "Waits for an approval",
+                     *       "displayName": "Approve",
+                     *       "fullName": "text",
+                     *       "name": "Order",
+                     *       "namespace": "Elsa"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Feature"];
                 };
             };
@@ -9924,8 +12674,9 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_identity_applications: {
@@ -9961,11 +12712,13 @@ export interface operations {
                     "application/json": components["schemas"]["ApplicationList"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_identity_applications: {
@@ -9997,18 +12750,36 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "clientId": "web-shop",
+                     *       "id": "order-7",
+                     *       "name": "Order",
+                     *       "roles": [
+                     *         "order-clerk"
+                     *       ],
+                     *       "apiKey": "text",
+                     *       "clientSecret": "text",
+                     *       "hashedApiKey": "text",
+                     *       "hashedApiKeySalt": "text",
+                     *       "hashedClientSecret": "text",
+                     *       "hashedClientSecretSalt": "text"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ApplicationMade"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     delete_identity_applications_id: {
@@ -10041,8 +12812,9 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_identity_login: {
@@ -10085,6 +12857,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
             /** @description logins are off */
             404: {
                 headers: {
@@ -10111,11 +12884,13 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            408: components["responses"]["BodyTimeout"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_identity_logout: {
@@ -10137,7 +12912,9 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             /** @description logins are off */
             404: {
                 headers: {
@@ -10165,8 +12942,53 @@ export interface operations {
                 };
             };
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    get_identity_me: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Who sends the request, and what they may do. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "granted": [
+                     *         "text"
+                     *       ],
+                     *       "isAuthenticationOn": false,
+                     *       "kind": "text",
+                     *       "permissions": [
+                     *         "read:workflow-instances"
+                     *       ],
+                     *       "who": "ada"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_identity_password: {
@@ -10227,11 +13049,13 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            408: components["responses"]["BodyTimeout"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_identity_refresh_token: {
@@ -10263,7 +13087,9 @@ export interface operations {
                     "application/json": components["schemas"]["LoginAnswer"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             /** @description logins are off */
             404: {
                 headers: {
@@ -10291,8 +13117,9 @@ export interface operations {
                 };
             };
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_identity_roles: {
@@ -10330,11 +13157,13 @@ export interface operations {
                     "application/json": components["schemas"]["RoleList"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_identity_roles: {
@@ -10368,18 +13197,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "order-7",
+                     *       "name": "Order",
+                     *       "permissions": [
+                     *         "read:workflow-instances"
+                     *       ],
+                     *       "tenantId": "text"
+                     *     }
+                     */
                     "application/json": components["schemas"]["RoleSummary"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     put_identity_roles_id: {
@@ -10418,6 +13259,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "order-7",
+                     *       "name": "Order",
+                     *       "permissions": [
+                     *         "read:workflow-instances"
+                     *       ],
+                     *       "tenantId": "text"
+                     *     }
+                     */
                     "application/json": components["schemas"]["RoleSummary"];
                 };
             };
@@ -10425,11 +13276,13 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     delete_identity_roles_id: {
@@ -10463,8 +13316,9 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_identity_users: {
@@ -10502,11 +13356,13 @@ export interface operations {
                     "application/json": components["schemas"]["UserList"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_identity_users: {
@@ -10538,18 +13394,36 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-01-31T08:00:00.000Z",
+                     *       "id": "order-7",
+                     *       "isDisabled": false,
+                     *       "name": "Order",
+                     *       "roles": [
+                     *         "order-clerk"
+                     *       ],
+                     *       "tenantId": "text",
+                     *       "hashedPassword": "text",
+                     *       "hashedPasswordSalt": "text",
+                     *       "password": "text"
+                     *     }
+                     */
                     "application/json": components["schemas"]["UserMade"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     put_identity_users_id: {
@@ -10585,6 +13459,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-01-31T08:00:00.000Z",
+                     *       "id": "order-7",
+                     *       "isDisabled": false,
+                     *       "name": "Order",
+                     *       "roles": [
+                     *         "order-clerk"
+                     *       ],
+                     *       "tenantId": "text"
+                     *     }
+                     */
                     "application/json": components["schemas"]["UserSummary"];
                 };
             };
@@ -10592,11 +13478,13 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     delete_identity_users_id: {
@@ -10629,8 +13517,99 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    get_incidents_groups: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only incidents of instances of this definition
+                 * @example order
+                 */
+                definitionId?: string;
+                /**
+                 * @description Only incidents of instances that changed since then, RFC 3339
+                 * @example text
+                 */
+                since?: string;
+                /**
+                 * @description The number of pages to leave out
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description The largest number of items, at most 1000; 100 without it
+                 * @example 1
+                 */
+                pageSize?: number;
+                /**
+                 * @description The number of items to leave out, instead of `page`
+                 * @example 1
+                 */
+                skip?: number;
+                /**
+                 * @description Another name of `pageSize`
+                 * @example 1
+                 */
+                take?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Incidents by cause. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "instancesRead": 1,
+                     *       "instancesUnreadable": 1,
+                     *       "instancesWithIncidents": 1,
+                     *       "isCutShort": false,
+                     *       "items": [
+                     *         {
+                     *           "activityId": "approve",
+                     *           "activityNodeId": "Workflow1:approve",
+                     *           "activityType": "Elsa.Event",
+                     *           "cause": "text",
+                     *           "code": "text",
+                     *           "count": 1,
+                     *           "definitionId": "order",
+                     *           "firstAt": "2026-01-31T08:00:00.000Z",
+                     *           "id": "order-7",
+                     *           "instanceCount": 1,
+                     *           "lastAt": "2026-01-31T08:00:00.000Z",
+                     *           "message": "waits for the event Approved",
+                     *           "newestInstanceId": "text",
+                     *           "workflowInstanceIds": [
+                     *             "order-7"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "totalCount": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["IncidentGroups"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_nodes: {
@@ -10651,14 +13630,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "address": "192.0.2.7",
+                     *           "node": "node-1",
+                     *           "roles": [
+                     *             "order-clerk"
+                     *           ],
+                     *           "startedAt": "2026-01-31T08:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "node": "node-1"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Nodes"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_package_version: {
@@ -10687,23 +13683,139 @@ export interface operations {
                     "application/json": components["schemas"]["PackageVersion"];
                 };
             };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    post_payloads: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name that the bytes must have
+                 * @example text
+                 */
+                "X-Staunch-Payload"?: string | null;
+                /**
+                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description A file whose bytes are in a payload: a value for inputs and variables of workflows. */
+            201: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "contentType": "text",
+                     *       "fileName": "text",
+                     *       "payload": "text",
+                     *       "size": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LargeFile"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    get_payloads_hash: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description `sha256-` and 64 hexadecimal digits
+                 * @example sha256-ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad
+                 */
+                hash: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is done */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    ETag: components["headers"]["ETag"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_resilience_retries_activityInstanceId: {
         parameters: {
             query?: {
-                /** @description The number of items to leave out, instead of `page` */
+                /**
+                 * @description The number of items to leave out, instead of `page`
+                 * @example 1
+                 */
                 skip?: number;
-                /** @description Another name of `pageSize` */
+                /**
+                 * @description Another name of `pageSize`
+                 * @example 1
+                 */
                 take?: number;
-                /** @description Only for an execution whose id does not name its instance */
+                /**
+                 * @description Only for an execution whose id does not name its instance
+                 * @example order-7
+                 */
                 workflowInstanceId?: string;
-                /** @description The number of pages to leave out */
+                /**
+                 * @description The number of pages to leave out
+                 * @example 1
+                 */
                 page?: number;
-                /** @description The largest number of items, at most 1000; 100 without it */
+                /**
+                 * @description The largest number of items, at most 1000; 100 without it
+                 * @example 1
+                 */
                 pageSize?: number;
             };
             header?: never;
@@ -10727,21 +13839,42 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "activityId": "approve",
+                     *           "activityInstanceId": "order-7:3",
+                     *           "attemptNumber": 1,
+                     *           "details": {},
+                     *           "id": "order-7",
+                     *           "retryDelay": "text",
+                     *           "workflowInstanceId": "order-7"
+                     *         }
+                     *       ],
+                     *       "totalCount": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["Paged_RetryAttempt"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_resilience_strategies: {
         parameters: {
             query?: {
-                /** @description Every strategy fits every category */
+                /**
+                 * @description Every strategy fits every category
+                 * @example Primitives
+                 */
                 category?: string;
             };
             header?: never;
@@ -10759,6 +13892,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "items": [
+                     *         {
+                     *           "$type": "approval",
+                     *           "backoffType": "text",
+                     *           "delay": "00:00:05",
+                     *           "displayName": "Approve",
+                     *           "id": "order-7",
+                     *           "maxRetryAttempts": 1,
+                     *           "useJitter": false
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Items_RetryStrategy"];
                 };
             };
@@ -10766,8 +13915,438 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    get_schedules: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only schedules of this definition
+                 * @example order
+                 */
+                definitionId?: string;
+                /**
+                 * @description Only schedules that are paused, or only those that are not
+                 * @example false
+                 */
+                isPaused?: boolean;
+                /**
+                 * @description The number of next times to show of each schedule, at most 100
+                 * @example 1
+                 */
+                upcoming?: number;
+                /**
+                 * @description The number of pages to leave out
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description The largest number of items, at most 1000; 100 without it
+                 * @example 1
+                 */
+                pageSize?: number;
+                /**
+                 * @description The number of items to leave out, instead of `page`
+                 * @example 1
+                 */
+                skip?: number;
+                /**
+                 * @description Another name of `pageSize`
+                 * @example 1
+                 */
+                take?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of a list. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "activityId": "approve",
+                     *           "catchUpMax": 1,
+                     *           "definitionId": "order",
+                     *           "definitionVersionId": "6b1f4f0e7a534c539a5e57a09c48a11e",
+                     *           "expression": "text",
+                     *           "id": "order-7",
+                     *           "isPaused": false,
+                     *           "kind": "text",
+                     *           "lastAt": "2026-01-31T08:00:00.000Z",
+                     *           "misfirePolicy": "text",
+                     *           "missed": 1,
+                     *           "nextAt": "2026-01-31T08:00:00.000Z",
+                     *           "pausedAt": "2026-01-31T08:00:00.000Z",
+                     *           "pausedBy": "text",
+                     *           "timeZone": "text",
+                     *           "upcoming": [
+                     *             "text"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "totalCount": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Paged_ScheduleShown"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    get_schedules_scheduleId: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The number of next times to show of each schedule, at most 100
+                 * @example 1
+                 */
+                upcoming?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the schedule
+                 * @example 6b1f4f0e7a534c539a5e57a09c48a11e
+                 */
+                scheduleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A schedule of a published definition. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "activityId": "approve",
+                     *       "catchUpMax": 1,
+                     *       "definitionId": "order",
+                     *       "definitionVersionId": "6b1f4f0e7a534c539a5e57a09c48a11e",
+                     *       "expression": "text",
+                     *       "id": "order-7",
+                     *       "isPaused": false,
+                     *       "kind": "text",
+                     *       "lastAt": "2026-01-31T08:00:00.000Z",
+                     *       "misfirePolicy": "text",
+                     *       "missed": 1,
+                     *       "nextAt": "2026-01-31T08:00:00.000Z",
+                     *       "pausedAt": "2026-01-31T08:00:00.000Z",
+                     *       "pausedBy": "text",
+                     *       "timeZone": "text",
+                     *       "upcoming": [
+                     *         "text"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ScheduleShown"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    post_schedules_scheduleId_pause: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of the schedule
+                 * @example 6b1f4f0e7a534c539a5e57a09c48a11e
+                 */
+                scheduleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A schedule of a published definition. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "activityId": "approve",
+                     *       "catchUpMax": 1,
+                     *       "definitionId": "order",
+                     *       "definitionVersionId": "6b1f4f0e7a534c539a5e57a09c48a11e",
+                     *       "expression": "text",
+                     *       "id": "order-7",
+                     *       "isPaused": false,
+                     *       "kind": "text",
+                     *       "lastAt": "2026-01-31T08:00:00.000Z",
+                     *       "misfirePolicy": "text",
+                     *       "missed": 1,
+                     *       "nextAt": "2026-01-31T08:00:00.000Z",
+                     *       "pausedAt": "2026-01-31T08:00:00.000Z",
+                     *       "pausedBy": "text",
+                     *       "timeZone": "text",
+                     *       "upcoming": [
+                     *         "text"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ScheduleShown"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    post_schedules_scheduleId_resume: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of the schedule
+                 * @example 6b1f4f0e7a534c539a5e57a09c48a11e
+                 */
+                scheduleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "catchUp": false
+                 *     }
+                 */
+                "application/json": components["schemas"]["ScheduleResumption"];
+            };
+        };
+        responses: {
+            /** @description A schedule of a published definition. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "activityId": "approve",
+                     *       "catchUpMax": 1,
+                     *       "definitionId": "order",
+                     *       "definitionVersionId": "6b1f4f0e7a534c539a5e57a09c48a11e",
+                     *       "expression": "text",
+                     *       "id": "order-7",
+                     *       "isPaused": false,
+                     *       "kind": "text",
+                     *       "lastAt": "2026-01-31T08:00:00.000Z",
+                     *       "misfirePolicy": "text",
+                     *       "missed": 1,
+                     *       "nextAt": "2026-01-31T08:00:00.000Z",
+                     *       "pausedAt": "2026-01-31T08:00:00.000Z",
+                     *       "pausedBy": "text",
+                     *       "timeZone": "text",
+                     *       "upcoming": [
+                     *         "text"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ScheduleShown"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    post_schedules_scheduleId_trigger: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: string;
+                /**
+                 * @description `respond-async`: answer as soon as it is accepted. `wait=5`: answer within five seconds, with 202 if it takes longer
+                 * @example wait=5
+                 */
+                Prefer?: string;
+            };
+            path: {
+                /**
+                 * @description The id of the schedule
+                 * @example 6b1f4f0e7a534c539a5e57a09c48a11e
+                 */
+                scheduleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The status of an instance, as the answer to a start, resume, cancel or completed task. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "workflowInstanceId": "order-7",
+                     *       "definitionId": "order",
+                     *       "definitionVersion": 1,
+                     *       "status": "Running",
+                     *       "subStatus": "Suspended",
+                     *       "output": {},
+                     *       "incidents": [],
+                     *       "bookmarks": [
+                     *         "6b1f4f0e7a534c539a5e57a09c48a11e"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["InstanceStatus"];
+                };
+            };
+            /** @description Accepted: see `Location` */
+            202: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "workflowInstanceId": "order-7",
+                     *       "definitionId": "order",
+                     *       "definitionVersion": 1,
+                     *       "status": "Running",
+                     *       "subStatus": "Suspended",
+                     *       "output": {},
+                     *       "incidents": [],
+                     *       "bookmarks": [
+                     *         "6b1f4f0e7a534c539a5e57a09c48a11e"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["InstanceStatus"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["TooManyRequests"];
+            /** @description A fault of this server: its log has the `incident` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:internal",
+                     *       "title": "Internal",
+                     *       "status": 500,
+                     *       "detail": "A fault of this server: its log has the `incident`",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "A fault of this server: its log has the `incident`"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_scripting_javascript_type_definitions_definitionId: {
@@ -10812,35 +14391,71 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_secrets: {
         parameters: {
             query?: {
-                /** @description A part of the name, display name or description */
+                /**
+                 * @description A part of the name, display name or description
+                 * @example payment
+                 */
                 search?: string;
-                /** @description Only secrets of these kinds: `Text`, `RsaKey` or `X509Certificate` */
+                /**
+                 * @description Only secrets of these kinds: `Text`, `RsaKey` or `X509Certificate`
+                 * @example String
+                 */
                 typeName?: string;
-                /** @description Only secrets of this scope */
+                /**
+                 * @description Only secrets of this scope
+                 * @example payments
+                 */
                 scope?: string;
-                /** @description `Active`, `Expired` or `Revoked` */
+                /**
+                 * @description `Active`, `Expired` or `Revoked`
+                 * @example text
+                 */
                 status?: string;
-                /** @description The number of pages to leave out */
+                /**
+                 * @description The number of pages to leave out
+                 * @example 1
+                 */
                 page?: number;
-                /** @description The largest number of items, at most 1000; 100 without it */
+                /**
+                 * @description The largest number of items, at most 1000; 100 without it
+                 * @example 1
+                 */
                 pageSize?: number;
-                /** @description As `typeName` */
+                /**
+                 * @description As `typeName`
+                 * @example [
+                 *       "Text"
+                 *     ]
+                 */
                 typeNames?: string[];
-                /** @description Only secrets of these stores: there is `Encrypted` alone */
+                /**
+                 * @description Only secrets of these stores: there is `Encrypted` alone
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
                 storeName?: string[];
-                /** @description The number of items to leave out, instead of `page` */
+                /**
+                 * @description The number of items to leave out, instead of `page`
+                 * @example 1
+                 */
                 skip?: number;
-                /** @description Another name of `pageSize` */
+                /**
+                 * @description Another name of `pageSize`
+                 * @example 1
+                 */
                 take?: number;
             };
             header?: never;
@@ -10858,6 +14473,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "createdAt": "2026-01-31T08:00:00.000Z",
+                     *           "currentVersion": 1,
+                     *           "description": "Waits for an approval",
+                     *           "displayName": "Approve",
+                     *           "expiresAt": "2026-01-31T08:00:00.000Z",
+                     *           "id": "order-7",
+                     *           "name": "Order",
+                     *           "scope": "payments",
+                     *           "status": "text",
+                     *           "storeName": "Encrypted",
+                     *           "tags": [
+                     *             "production"
+                     *           ],
+                     *           "typeName": "String",
+                     *           "updatedAt": "2026-01-31T08:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "totalCount": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["Paged_SecretSummary"];
                 };
             };
@@ -10865,8 +14504,9 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_secrets: {
@@ -10899,18 +14539,39 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-01-31T08:00:00.000Z",
+                     *       "currentVersion": 1,
+                     *       "description": "Waits for an approval",
+                     *       "displayName": "Approve",
+                     *       "expiresAt": "2026-01-31T08:00:00.000Z",
+                     *       "id": "order-7",
+                     *       "name": "Order",
+                     *       "scope": "payments",
+                     *       "status": "text",
+                     *       "storeName": "Encrypted",
+                     *       "tags": [
+                     *         "production"
+                     *       ],
+                     *       "typeName": "String",
+                     *       "updatedAt": "2026-01-31T08:00:00.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["SecretSummary"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_secrets_descriptors: {
@@ -10931,14 +14592,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "stores": [
+                     *         {
+                     *           "displayName": "Approve",
+                     *           "isReadOnly": false,
+                     *           "name": "Order"
+                     *         }
+                     *       ],
+                     *       "types": [
+                     *         {
+                     *           "displayName": "Approve",
+                     *           "name": "Order"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["SecretKinds"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_secrets_picker: {
@@ -10972,17 +14652,43 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "canCreateInline": false,
+                     *       "items": [
+                     *         {
+                     *           "createdAt": "2026-01-31T08:00:00.000Z",
+                     *           "currentVersion": 1,
+                     *           "description": "Waits for an approval",
+                     *           "displayName": "Approve",
+                     *           "expiresAt": "2026-01-31T08:00:00.000Z",
+                     *           "id": "order-7",
+                     *           "name": "Order",
+                     *           "scope": "payments",
+                     *           "status": "text",
+                     *           "storeName": "Encrypted",
+                     *           "tags": [
+                     *             "production"
+                     *           ],
+                     *           "typeName": "String",
+                     *           "updatedAt": "2026-01-31T08:00:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Picked"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_secrets_name: {
@@ -11009,6 +14715,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-01-31T08:00:00.000Z",
+                     *       "currentVersion": 1,
+                     *       "description": "Waits for an approval",
+                     *       "displayName": "Approve",
+                     *       "expiresAt": "2026-01-31T08:00:00.000Z",
+                     *       "id": "order-7",
+                     *       "name": "Order",
+                     *       "scope": "payments",
+                     *       "status": "text",
+                     *       "storeName": "Encrypted",
+                     *       "tags": [
+                     *         "production"
+                     *       ],
+                     *       "typeName": "String",
+                     *       "updatedAt": "2026-01-31T08:00:00.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["SecretSummary"];
                 };
             };
@@ -11017,8 +14742,9 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     put_secrets_name: {
@@ -11058,6 +14784,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-01-31T08:00:00.000Z",
+                     *       "currentVersion": 1,
+                     *       "description": "Waits for an approval",
+                     *       "displayName": "Approve",
+                     *       "expiresAt": "2026-01-31T08:00:00.000Z",
+                     *       "id": "order-7",
+                     *       "name": "Order",
+                     *       "scope": "payments",
+                     *       "status": "text",
+                     *       "storeName": "Encrypted",
+                     *       "tags": [
+                     *         "production"
+                     *       ],
+                     *       "typeName": "String",
+                     *       "updatedAt": "2026-01-31T08:00:00.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["SecretSummary"];
                 };
             };
@@ -11065,12 +14810,14 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_secrets_name: {
@@ -11110,6 +14857,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-01-31T08:00:00.000Z",
+                     *       "currentVersion": 1,
+                     *       "description": "Waits for an approval",
+                     *       "displayName": "Approve",
+                     *       "expiresAt": "2026-01-31T08:00:00.000Z",
+                     *       "id": "order-7",
+                     *       "name": "Order",
+                     *       "scope": "payments",
+                     *       "status": "text",
+                     *       "storeName": "Encrypted",
+                     *       "tags": [
+                     *         "production"
+                     *       ],
+                     *       "typeName": "String",
+                     *       "updatedAt": "2026-01-31T08:00:00.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["SecretSummary"];
                 };
             };
@@ -11117,12 +14883,14 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     delete_secrets_name: {
@@ -11155,8 +14923,9 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_secrets_name_revoke: {
@@ -11183,6 +14952,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-01-31T08:00:00.000Z",
+                     *       "currentVersion": 1,
+                     *       "description": "Waits for an approval",
+                     *       "displayName": "Approve",
+                     *       "expiresAt": "2026-01-31T08:00:00.000Z",
+                     *       "id": "order-7",
+                     *       "name": "Order",
+                     *       "scope": "payments",
+                     *       "status": "text",
+                     *       "storeName": "Encrypted",
+                     *       "tags": [
+                     *         "production"
+                     *       ],
+                     *       "typeName": "String",
+                     *       "updatedAt": "2026-01-31T08:00:00.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["SecretSummary"];
                 };
             };
@@ -11192,8 +14980,9 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_secrets_name_rotate: {
@@ -11230,6 +15019,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-01-31T08:00:00.000Z",
+                     *       "currentVersion": 1,
+                     *       "description": "Waits for an approval",
+                     *       "displayName": "Approve",
+                     *       "expiresAt": "2026-01-31T08:00:00.000Z",
+                     *       "id": "order-7",
+                     *       "name": "Order",
+                     *       "scope": "payments",
+                     *       "status": "text",
+                     *       "storeName": "Encrypted",
+                     *       "tags": [
+                     *         "production"
+                     *       ],
+                     *       "typeName": "String",
+                     *       "updatedAt": "2026-01-31T08:00:00.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["SecretSummary"];
                 };
             };
@@ -11237,12 +15045,14 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_secrets_name_test: {
@@ -11269,6 +15079,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "text",
+                     *       "succeeded": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["SecretTested"];
                 };
             };
@@ -11276,9 +15092,90 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    post_tasks_poll: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "types": [
+                 *         "Ship",
+                 *         "Acme.ChargeCard@2"
+                 *       ],
+                 *       "max": 5,
+                 *       "wait": 20
+                 *     }
+                 */
+                "application/json": components["schemas"]["PollRequest"];
+            };
+        };
+        responses: {
+            /** @description Without items when no task came in time */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "items": [
+                     *         {
+                     *           "activityId": "approve",
+                     *           "attempt": 1,
+                     *           "deadline": "text",
+                     *           "deliveries": 1,
+                     *           "idempotencyKey": "text",
+                     *           "input": "text",
+                     *           "lease": "text",
+                     *           "leaseExpiresAt": "2026-01-31T08:00:00.000Z",
+                     *           "taskId": "order-7-ship",
+                     *           "taskType": "Ship",
+                     *           "taskVersion": 1,
+                     *           "traceparent": "text",
+                     *           "workflowDefinitionId": "order",
+                     *           "workflowInstanceId": "order-7"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Items_LeasedTask"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_tasks_pools: {
@@ -11299,14 +15196,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "items": [
+                     *         {
+                     *           "asking": 1,
+                     *           "consumer": "staunch-orders",
+                     *           "inProgress": 1,
+                     *           "oldest": "text",
+                     *           "redelivered": 1,
+                     *           "taskType": "Ship",
+                     *           "version": 3,
+                     *           "waiting": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Items_TaskPool"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_tasks_taskId_complete: {
@@ -11318,7 +15234,10 @@ export interface operations {
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
-                /** @description `respond-async`: answer as soon as it is accepted. `wait=5`: answer within five seconds, with 202 if it takes longer */
+                /**
+                 * @description `respond-async`: answer as soon as it is accepted. `wait=5`: answer within five seconds, with 202 if it takes longer
+                 * @example wait=5
+                 */
                 Prefer?: string;
             };
             path: {
@@ -11401,8 +15320,35 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            /** @description It was completed already */
+            /** @description The lease was changed, or is none of this cluster */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:forbidden",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "detail": "The lease was changed, or is none of this cluster",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "The lease was changed, or is none of this cluster"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
+            /** @description It was completed already, or the lease is over */
             409: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -11413,14 +15359,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:staunch:problem:not-found",
-                     *       "title": "Not found",
-                     *       "status": 404,
-                     *       "detail": "there is no workflow instance order-7",
+                     *       "type": "urn:staunch:problem:unfit",
+                     *       "title": "Unfit",
+                     *       "status": 409,
+                     *       "detail": "It was completed already, or the lease is over",
                      *       "instance": "/elsa/api/workflow-instances/order-7",
                      *       "errors": {
                      *         "generalErrors": [
-                     *           "there is no workflow instance order-7"
+                     *           "It was completed already, or the lease is over"
                      *         ]
                      *       }
                      *     }
@@ -11430,9 +15376,37 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            /** @description A fault of this server: its log has the `incident` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:internal",
+                     *       "title": "Internal",
+                     *       "status": 500,
+                     *       "detail": "A fault of this server: its log has the `incident`",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "A fault of this server: its log has the `incident`"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_tasks_taskId_fail: {
@@ -11444,7 +15418,10 @@ export interface operations {
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
-                /** @description `respond-async`: answer as soon as it is accepted. `wait=5`: answer within five seconds, with 202 if it takes longer */
+                /**
+                 * @description `respond-async`: answer as soon as it is accepted. `wait=5`: answer within five seconds, with 202 if it takes longer
+                 * @example wait=5
+                 */
                 Prefer?: string;
             };
             path: {
@@ -11532,8 +15509,35 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            /** @description The task, or this attempt, is over */
+            /** @description The lease was changed, or is none of this cluster */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:forbidden",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "detail": "The lease was changed, or is none of this cluster",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "The lease was changed, or is none of this cluster"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
+            /** @description The task, this attempt, or the lease is over */
             409: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -11544,14 +15548,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:staunch:problem:not-found",
-                     *       "title": "Not found",
-                     *       "status": 404,
-                     *       "detail": "there is no workflow instance order-7",
+                     *       "type": "urn:staunch:problem:unfit",
+                     *       "title": "Unfit",
+                     *       "status": 409,
+                     *       "detail": "The task, this attempt, or the lease is over",
                      *       "instance": "/elsa/api/workflow-instances/order-7",
                      *       "errors": {
                      *         "generalErrors": [
-                     *           "there is no workflow instance order-7"
+                     *           "The task, this attempt, or the lease is over"
                      *         ]
                      *       }
                      *     }
@@ -11561,9 +15565,152 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            /** @description A fault of this server: its log has the `incident` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:internal",
+                     *       "title": "Internal",
+                     *       "status": 500,
+                     *       "detail": "A fault of this server: its log has the `incident`",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "A fault of this server: its log has the `incident`"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    post_tasks_taskId_heartbeat: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of the task, as its worker got it
+                 * @example 6b1f4f0e7a534c539a5e57a09c48a11e
+                 */
+                taskId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "lease": "eyJhbGciOiJIUzI1NiIs…"
+                 *     }
+                 */
+                "application/json": components["schemas"]["HeartbeatRequest"];
+            };
+        };
+        responses: {
+            /** @description A lease that goes on. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "taskId": "0193f0a1b2c3d4e5f60718293a4b5c6d",
+                     *       "lease": "eyJhbGciOiJIUzI1NiIs…",
+                     *       "leaseExpiresAt": "2026-11-21T09:05:29.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LeaseRenewed"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The lease was changed, or is none of this cluster */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:forbidden",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "detail": "The lease was changed, or is none of this cluster",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "The lease was changed, or is none of this cluster"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
+            /** @description The lease, or the task, is over */
+            409: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:unfit",
+                     *       "title": "Unfit",
+                     *       "status": 409,
+                     *       "detail": "The lease, or the task, is over",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "The lease, or the task, is over"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_tests_activities: {
@@ -11605,6 +15752,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "activityState": {},
+                     *       "exception": {},
+                     *       "notSent": [
+                     *         "text"
+                     *       ],
+                     *       "outputs": {},
+                     *       "payload": {},
+                     *       "status": "text"
+                     *     }
+                     */
                     "application/json": components["schemas"]["TestRun"];
                 };
             };
@@ -11612,11 +15771,15 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     delete_workflow_definition_versions_id: {
@@ -11655,40 +15818,87 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
             409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_workflow_definitions: {
         parameters: {
             query?: {
-                /** @description AllVersions (default), Draft, Latest, Published, LatestOrPublished, LatestAndPublished or a number */
+                /**
+                 * @description AllVersions (default), Draft, Latest, Published, LatestOrPublished, LatestAndPublished or a number
+                 * @example Latest
+                 */
                 versionOptions?: string;
-                /** @description Ids of definitions */
+                /**
+                 * @description Ids of definitions
+                 * @example [
+                 *       "order"
+                 *     ]
+                 */
                 definitionIds?: string[];
-                /** @description Ids of versions */
+                /**
+                 * @description Ids of versions
+                 * @example [
+                 *       "6b1f4f0e7a534c539a5e57a09c48a11e"
+                 *     ]
+                 */
                 ids?: string[];
-                /** @description A part of the id, name or description */
+                /**
+                 * @description A part of the id, name or description
+                 * @example order
+                 */
                 searchTerm?: string;
-                /** @description Only system definitions and their instances, or only the others */
+                /**
+                 * @description Only system definitions and their instances, or only the others
+                 * @example false
+                 */
                 isSystem?: boolean;
-                /** @description From 0 */
+                /**
+                 * @description From 0
+                 * @example 1
+                 */
                 page?: number;
-                /** @description The largest number of items, at most 1000; 100 without it */
+                /**
+                 * @description The largest number of items, at most 1000; 100 without it
+                 * @example 1
+                 */
                 pageSize?: number;
-                /** @description Name (default), Created or Version */
+                /**
+                 * @description Name (default), Created or Version
+                 * @example Name
+                 */
                 orderBy?: "" | "Name" | "Created" | "Version";
-                /** @description Ascending (default for Name) or Descending (default for the others) */
+                /**
+                 * @description Ascending (default for Name) or Descending (default for the others)
+                 * @example Ascending
+                 */
                 orderDirection?: "" | "Ascending" | "Descending";
-                /** @description Json; there are no definitions of another */
+                /**
+                 * @description Json; there are no definitions of another
+                 * @example text
+                 */
                 materializer?: string;
-                /** @description Only definitions of this name */
+                /**
+                 * @description Only definitions of this name
+                 * @example Order
+                 */
                 name?: string;
-                /** @description The number of items to leave out, instead of `page` */
+                /**
+                 * @description The number of items to leave out, instead of `page`
+                 * @example 1
+                 */
                 skip?: number;
-                /** @description Another name of `pageSize` */
+                /**
+                 * @description Another name of `pageSize`
+                 * @example 1
+                 */
                 take?: number;
             };
             header?: never;
@@ -11706,6 +15916,43 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "createdAt": "2026-01-31T08:00:00.000Z",
+                     *           "definitionId": "order",
+                     *           "description": "Waits for an approval",
+                     *           "id": "order-7",
+                     *           "isLatest": false,
+                     *           "isMaterializerAvailable": false,
+                     *           "isPublished": false,
+                     *           "isReadonly": false,
+                     *           "isSystem": false,
+                     *           "links": [
+                     *             {
+                     *               "href": "/elsa/api/workflow-definitions/order",
+                     *               "method": "GET",
+                     *               "rel": "self"
+                     *             }
+                     *           ],
+                     *           "materializerName": "text",
+                     *           "name": "Order",
+                     *           "providerName": "text",
+                     *           "toolVersion": "3.6.0.0",
+                     *           "version": 3
+                     *         }
+                     *       ],
+                     *       "links": [
+                     *         {
+                     *           "href": "/elsa/api/workflow-definitions/order",
+                     *           "method": "GET",
+                     *           "rel": "self"
+                     *         }
+                     *       ],
+                     *       "totalCount": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["DefinitionPage"];
                 };
             };
@@ -11713,14 +15960,18 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_workflow_definitions: {
         parameters: {
             query?: {
-                /** @description Whether to publish it; without it the body says so */
+                /**
+                 * @description Whether to publish it; without it the body says so
+                 * @example false
+                 */
                 publish?: boolean;
             };
             header?: {
@@ -11729,9 +15980,15 @@ export interface operations {
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
-                /** @description The `ETag` of the latest version, as far as the caller knows: with another one, the answer is 412 and nothing is changed. `*` is any version */
+                /**
+                 * @description The `ETag` of the latest version, as far as the caller knows: with another one, the answer is 412 and nothing is changed. `*` is any version
+                 * @example "order-1c4a"
+                 */
                 "If-Match"?: string;
-                /** @description `*`: the definition must not exist, otherwise the answer is 412. Not together with `If-Match` */
+                /**
+                 * @description `*`: the definition must not exist, otherwise the answer is 412. Not together with `If-Match`
+                 * @example *
+                 */
                 "If-None-Match"?: "*";
             };
             path?: never;
@@ -11893,14 +16150,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:staunch:problem:not-found",
-                     *       "title": "Not found",
-                     *       "status": 404,
-                     *       "detail": "there is no workflow instance order-7",
+                     *       "type": "urn:staunch:problem:bad-request",
+                     *       "title": "Bad request",
+                     *       "status": 400,
+                     *       "detail": "With every problem in `validationErrors`",
                      *       "instance": "/elsa/api/workflow-instances/order-7",
                      *       "errors": {
                      *         "generalErrors": [
-                     *           "there is no workflow instance order-7"
+                     *           "With every problem in `validationErrors`"
                      *         ]
                      *       }
                      *     }
@@ -11910,6 +16167,8 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
             /** @description With `version`, `versionId` and `etag` of the latest version */
             412: {
                 headers: {
@@ -11922,14 +16181,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:staunch:problem:not-found",
-                     *       "title": "Not found",
-                     *       "status": 404,
-                     *       "detail": "there is no workflow instance order-7",
+                     *       "type": "urn:staunch:problem:stale-base",
+                     *       "title": "Stale base",
+                     *       "status": 412,
+                     *       "detail": "With `version`, `versionId` and `etag` of the latest version",
                      *       "instance": "/elsa/api/workflow-instances/order-7",
                      *       "errors": {
                      *         "generalErrors": [
-                     *           "there is no workflow instance order-7"
+                     *           "With `version`, `versionId` and `etag` of the latest version"
                      *         ]
                      *       }
                      *     }
@@ -11939,15 +16198,20 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_workflow_definitions_by_definition_id_definitionId: {
         parameters: {
             query?: {
-                /** @description `Latest` (default), `Published`, `Draft`, `LatestOrPublished`, `LatestAndPublished`, `AllVersions` or the number of a version */
+                /**
+                 * @description `Latest` (default), `Published`, `Draft`, `LatestOrPublished`, `LatestAndPublished`, `AllVersions` or the number of a version
+                 * @example Latest
+                 */
                 versionOptions?: string;
             };
             header?: never;
@@ -12019,8 +16283,9 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_workflow_definitions_by_id_id: {
@@ -12095,14 +16360,18 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     put_workflow_definitions_import: {
         parameters: {
             query?: {
-                /** @description Whether to publish it; false without it */
+                /**
+                 * @description Whether to publish it; false without it
+                 * @example false
+                 */
                 publish?: boolean;
             };
             header?: {
@@ -12111,9 +16380,15 @@ export interface operations {
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
-                /** @description The `ETag` of the latest version, as far as the caller knows: with another one, the answer is 412 and nothing is changed. `*` is any version */
+                /**
+                 * @description The `ETag` of the latest version, as far as the caller knows: with another one, the answer is 412 and nothing is changed. `*` is any version
+                 * @example "order-1c4a"
+                 */
                 "If-Match"?: string;
-                /** @description `*`: the definition must not exist, otherwise the answer is 412. Not together with `If-Match` */
+                /**
+                 * @description `*`: the definition must not exist, otherwise the answer is 412. Not together with `If-Match`
+                 * @example *
+                 */
                 "If-None-Match"?: "*";
             };
             path?: never;
@@ -12150,6 +16425,76 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-01-31T08:00:00.000Z",
+                     *       "customProperties": {},
+                     *       "definitionId": "order",
+                     *       "description": "Waits for an approval",
+                     *       "id": "order-7",
+                     *       "inputs": [
+                     *         {
+                     *           "isArray": false,
+                     *           "name": "Order",
+                     *           "type": "Elsa.Event"
+                     *         }
+                     *       ],
+                     *       "isLatest": false,
+                     *       "isPublished": false,
+                     *       "isReadonly": false,
+                     *       "isSystem": false,
+                     *       "name": "Order",
+                     *       "options": {
+                     *         "activationStrategyType": "text",
+                     *         "autoUpdateConsumingWorkflows": false,
+                     *         "incidentStrategyType": "text",
+                     *         "usableAsActivity": false
+                     *       },
+                     *       "outcomes": [
+                     *         "text"
+                     *       ],
+                     *       "outputs": [
+                     *         {
+                     *           "isArray": false,
+                     *           "name": "Order",
+                     *           "type": "Elsa.Event"
+                     *         }
+                     *       ],
+                     *       "publishedAt": "2026-01-31T08:00:00.000Z",
+                     *       "root": {},
+                     *       "variables": [
+                     *         {
+                     *           "id": "order-7",
+                     *           "isArray": false,
+                     *           "name": "Order",
+                     *           "storageDriverTypeName": "text",
+                     *           "typeName": "String",
+                     *           "value": "text"
+                     *         }
+                     *       ],
+                     *       "version": 3,
+                     *       "links": [
+                     *         {
+                     *           "href": "/elsa/api/workflow-definitions/order",
+                     *           "method": "GET",
+                     *           "rel": "self"
+                     *         }
+                     *       ],
+                     *       "alreadyPublished": false,
+                     *       "consumingWorkflowCount": 1,
+                     *       "everywhere": false,
+                     *       "missing": [
+                     *         "text"
+                     *       ],
+                     *       "revision": 1,
+                     *       "validationErrors": [
+                     *         {}
+                     *       ],
+                     *       "validationWarnings": [
+                     *         {}
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["ImportedDefinition"];
                 };
             };
@@ -12165,24 +16510,101 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-01-31T08:00:00.000Z",
+                     *       "customProperties": {},
+                     *       "definitionId": "order",
+                     *       "description": "Waits for an approval",
+                     *       "id": "order-7",
+                     *       "inputs": [
+                     *         {
+                     *           "isArray": false,
+                     *           "name": "Order",
+                     *           "type": "Elsa.Event"
+                     *         }
+                     *       ],
+                     *       "isLatest": false,
+                     *       "isPublished": false,
+                     *       "isReadonly": false,
+                     *       "isSystem": false,
+                     *       "name": "Order",
+                     *       "options": {
+                     *         "activationStrategyType": "text",
+                     *         "autoUpdateConsumingWorkflows": false,
+                     *         "incidentStrategyType": "text",
+                     *         "usableAsActivity": false
+                     *       },
+                     *       "outcomes": [
+                     *         "text"
+                     *       ],
+                     *       "outputs": [
+                     *         {
+                     *           "isArray": false,
+                     *           "name": "Order",
+                     *           "type": "Elsa.Event"
+                     *         }
+                     *       ],
+                     *       "publishedAt": "2026-01-31T08:00:00.000Z",
+                     *       "root": {},
+                     *       "variables": [
+                     *         {
+                     *           "id": "order-7",
+                     *           "isArray": false,
+                     *           "name": "Order",
+                     *           "storageDriverTypeName": "text",
+                     *           "typeName": "String",
+                     *           "value": "text"
+                     *         }
+                     *       ],
+                     *       "version": 3,
+                     *       "links": [
+                     *         {
+                     *           "href": "/elsa/api/workflow-definitions/order",
+                     *           "method": "GET",
+                     *           "rel": "self"
+                     *         }
+                     *       ],
+                     *       "alreadyPublished": false,
+                     *       "consumingWorkflowCount": 1,
+                     *       "everywhere": false,
+                     *       "missing": [
+                     *         "text"
+                     *       ],
+                     *       "revision": 1,
+                     *       "validationErrors": [
+                     *         {}
+                     *       ],
+                     *       "validationWarnings": [
+                     *         {}
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["ImportedDefinition"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_workflow_definitions_import: {
         parameters: {
             query?: {
-                /** @description Whether to publish it; false without it */
+                /**
+                 * @description Whether to publish it; false without it
+                 * @example false
+                 */
                 publish?: boolean;
             };
             header?: {
@@ -12191,9 +16613,15 @@ export interface operations {
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
-                /** @description The `ETag` of the latest version, as far as the caller knows: with another one, the answer is 412 and nothing is changed. `*` is any version */
+                /**
+                 * @description The `ETag` of the latest version, as far as the caller knows: with another one, the answer is 412 and nothing is changed. `*` is any version
+                 * @example "order-1c4a"
+                 */
                 "If-Match"?: string;
-                /** @description `*`: the definition must not exist, otherwise the answer is 412. Not together with `If-Match` */
+                /**
+                 * @description `*`: the definition must not exist, otherwise the answer is 412. Not together with `If-Match`
+                 * @example *
+                 */
                 "If-None-Match"?: "*";
             };
             path?: never;
@@ -12230,6 +16658,76 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-01-31T08:00:00.000Z",
+                     *       "customProperties": {},
+                     *       "definitionId": "order",
+                     *       "description": "Waits for an approval",
+                     *       "id": "order-7",
+                     *       "inputs": [
+                     *         {
+                     *           "isArray": false,
+                     *           "name": "Order",
+                     *           "type": "Elsa.Event"
+                     *         }
+                     *       ],
+                     *       "isLatest": false,
+                     *       "isPublished": false,
+                     *       "isReadonly": false,
+                     *       "isSystem": false,
+                     *       "name": "Order",
+                     *       "options": {
+                     *         "activationStrategyType": "text",
+                     *         "autoUpdateConsumingWorkflows": false,
+                     *         "incidentStrategyType": "text",
+                     *         "usableAsActivity": false
+                     *       },
+                     *       "outcomes": [
+                     *         "text"
+                     *       ],
+                     *       "outputs": [
+                     *         {
+                     *           "isArray": false,
+                     *           "name": "Order",
+                     *           "type": "Elsa.Event"
+                     *         }
+                     *       ],
+                     *       "publishedAt": "2026-01-31T08:00:00.000Z",
+                     *       "root": {},
+                     *       "variables": [
+                     *         {
+                     *           "id": "order-7",
+                     *           "isArray": false,
+                     *           "name": "Order",
+                     *           "storageDriverTypeName": "text",
+                     *           "typeName": "String",
+                     *           "value": "text"
+                     *         }
+                     *       ],
+                     *       "version": 3,
+                     *       "links": [
+                     *         {
+                     *           "href": "/elsa/api/workflow-definitions/order",
+                     *           "method": "GET",
+                     *           "rel": "self"
+                     *         }
+                     *       ],
+                     *       "alreadyPublished": false,
+                     *       "consumingWorkflowCount": 1,
+                     *       "everywhere": false,
+                     *       "missing": [
+                     *         "text"
+                     *       ],
+                     *       "revision": 1,
+                     *       "validationErrors": [
+                     *         {}
+                     *       ],
+                     *       "validationWarnings": [
+                     *         {}
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["ImportedDefinition"];
                 };
             };
@@ -12245,18 +16743,92 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-01-31T08:00:00.000Z",
+                     *       "customProperties": {},
+                     *       "definitionId": "order",
+                     *       "description": "Waits for an approval",
+                     *       "id": "order-7",
+                     *       "inputs": [
+                     *         {
+                     *           "isArray": false,
+                     *           "name": "Order",
+                     *           "type": "Elsa.Event"
+                     *         }
+                     *       ],
+                     *       "isLatest": false,
+                     *       "isPublished": false,
+                     *       "isReadonly": false,
+                     *       "isSystem": false,
+                     *       "name": "Order",
+                     *       "options": {
+                     *         "activationStrategyType": "text",
+                     *         "autoUpdateConsumingWorkflows": false,
+                     *         "incidentStrategyType": "text",
+                     *         "usableAsActivity": false
+                     *       },
+                     *       "outcomes": [
+                     *         "text"
+                     *       ],
+                     *       "outputs": [
+                     *         {
+                     *           "isArray": false,
+                     *           "name": "Order",
+                     *           "type": "Elsa.Event"
+                     *         }
+                     *       ],
+                     *       "publishedAt": "2026-01-31T08:00:00.000Z",
+                     *       "root": {},
+                     *       "variables": [
+                     *         {
+                     *           "id": "order-7",
+                     *           "isArray": false,
+                     *           "name": "Order",
+                     *           "storageDriverTypeName": "text",
+                     *           "typeName": "String",
+                     *           "value": "text"
+                     *         }
+                     *       ],
+                     *       "version": 3,
+                     *       "links": [
+                     *         {
+                     *           "href": "/elsa/api/workflow-definitions/order",
+                     *           "method": "GET",
+                     *           "rel": "self"
+                     *         }
+                     *       ],
+                     *       "alreadyPublished": false,
+                     *       "consumingWorkflowCount": 1,
+                     *       "everywhere": false,
+                     *       "missing": [
+                     *         "text"
+                     *       ],
+                     *       "revision": 1,
+                     *       "validationErrors": [
+                     *         {}
+                     *       ],
+                     *       "validationWarnings": [
+                     *         {}
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["ImportedDefinition"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_workflow_definitions_import_files: {
@@ -12288,23 +16860,37 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "count": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["FilesImported"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_workflow_definitions_many_by_id: {
         parameters: {
             query: {
-                /** @description Ids of versions */
+                /**
+                 * @description Ids of versions
+                 * @example [
+                 *       "6b1f4f0e7a534c539a5e57a09c48a11e"
+                 *     ]
+                 */
                 ids: string[];
             };
             header?: never;
@@ -12322,6 +16908,67 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "createdAt": "2026-01-31T08:00:00.000Z",
+                     *           "customProperties": {},
+                     *           "definitionId": "order",
+                     *           "description": "Waits for an approval",
+                     *           "id": "order-7",
+                     *           "inputs": [
+                     *             {
+                     *               "isArray": false,
+                     *               "name": "Order",
+                     *               "type": "Elsa.Event"
+                     *             }
+                     *           ],
+                     *           "isLatest": false,
+                     *           "isPublished": false,
+                     *           "isReadonly": false,
+                     *           "isSystem": false,
+                     *           "name": "Order",
+                     *           "options": {
+                     *             "activationStrategyType": "text",
+                     *             "autoUpdateConsumingWorkflows": false,
+                     *             "incidentStrategyType": "text",
+                     *             "usableAsActivity": false
+                     *           },
+                     *           "outcomes": [
+                     *             "text"
+                     *           ],
+                     *           "outputs": [
+                     *             {
+                     *               "isArray": false,
+                     *               "name": "Order",
+                     *               "type": "Elsa.Event"
+                     *             }
+                     *           ],
+                     *           "publishedAt": "2026-01-31T08:00:00.000Z",
+                     *           "root": {},
+                     *           "variables": [
+                     *             {
+                     *               "id": "order-7",
+                     *               "isArray": false,
+                     *               "name": "Order",
+                     *               "storageDriverTypeName": "text",
+                     *               "typeName": "String",
+                     *               "value": "text"
+                     *             }
+                     *           ],
+                     *           "version": 3,
+                     *           "links": [
+                     *             {
+                     *               "href": "/elsa/api/workflow-definitions/order",
+                     *               "method": "GET",
+                     *               "rel": "self"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["FullDefinitions"];
                 };
             };
@@ -12329,8 +16976,9 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_workflow_definitions_query_count: {
@@ -12359,17 +17007,22 @@ export interface operations {
                     "application/json": components["schemas"]["Count"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_workflow_definitions_subgraph_segments_id: {
         parameters: {
             query: {
-                /** @description Such as Workflow1:Flowchart1:If1 */
+                /**
+                 * @description Such as Workflow1:Flowchart1:If1
+                 * @example Workflow1:chart:approve
+                 */
                 childNodeId: string;
             };
             header?: never;
@@ -12393,6 +17046,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "childNode": {
+                     *         "activity": {},
+                     *         "nodeId": "Workflow1:approve",
+                     *         "port": "Done"
+                     *       },
+                     *       "container": {
+                     *         "activity": {},
+                     *         "nodeId": "Workflow1:approve",
+                     *         "port": "Done"
+                     *       },
+                     *       "pathSegments": [
+                     *         {
+                     *           "activityId": "approve",
+                     *           "activityName": "Approve",
+                     *           "activityNodeId": "Workflow1:approve",
+                     *           "activityType": "Elsa.Event",
+                     *           "portName": "Done"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["GraphPath"];
                 };
             };
@@ -12401,14 +17077,18 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_workflow_definitions_subgraph_id: {
         parameters: {
             query?: {
-                /** @description Such as Workflow1:Flowchart1:If1 */
+                /**
+                 * @description Such as Workflow1:Flowchart1:If1
+                 * @example Workflow1:chart
+                 */
                 parentNodeId?: string;
             };
             header?: never;
@@ -12432,6 +17112,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "activity": {},
+                     *       "nodeId": "Workflow1:approve",
+                     *       "port": "Done"
+                     *     }
+                     */
                     "application/json": components["schemas"]["GraphNode"];
                 };
             };
@@ -12440,16 +17127,123 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    post_workflow_definitions_validation_check: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "model": {
+                 *         "definitionId": "order",
+                 *         "name": "Order",
+                 *         "root": {
+                 *           "type": "Elsa.WriteLine",
+                 *           "id": "line",
+                 *           "text": "hello"
+                 *         }
+                 *       },
+                 *       "publish": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["DefinitionToSave"];
+            };
+        };
+        responses: {
+            /** @description The problems of a definition. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "isCutShort": false,
+                     *       "isValid": false,
+                     *       "problems": [
+                     *         {
+                     *           "activityId": "approve",
+                     *           "message": "waits for the event Approved",
+                     *           "pointer": "text",
+                     *           "property": "text",
+                     *           "severity": "text"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Checked"];
+                };
+            };
+            /** @description Nothing of the body can be read as a definition */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:bad-request",
+                     *       "title": "Bad request",
+                     *       "status": 400,
+                     *       "detail": "Nothing of the body can be read as a definition",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "Nothing of the body can be read as a definition"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_workflow_definitions_validation_is_name_unique: {
         parameters: {
             query: {
-                /** @description The name to check */
+                /**
+                 * @description The name to check
+                 * @example Order
+                 */
                 name: string;
-                /** @description The definition that may have the name itself */
+                /**
+                 * @description The definition that may have the name itself
+                 * @example order
+                 */
                 definitionId?: string;
             };
             header?: never;
@@ -12479,14 +17273,18 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_workflow_definitions_definitionId: {
         parameters: {
             query?: {
-                /** @description Latest (default), Published, a number … */
+                /**
+                 * @description Latest (default), Published, a number …
+                 * @example Latest
+                 */
                 versionOptions?: string;
             };
             header?: never;
@@ -12558,14 +17356,18 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     put_workflow_definitions_definitionId: {
         parameters: {
             query?: {
-                /** @description Whether to publish it; without it the body says so */
+                /**
+                 * @description Whether to publish it; without it the body says so
+                 * @example false
+                 */
                 publish?: boolean;
             };
             header?: {
@@ -12574,9 +17376,15 @@ export interface operations {
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
-                /** @description The `ETag` of the latest version, as far as the caller knows: with another one, the answer is 412 and nothing is changed. `*` is any version */
+                /**
+                 * @description The `ETag` of the latest version, as far as the caller knows: with another one, the answer is 412 and nothing is changed. `*` is any version
+                 * @example "order-1c4a"
+                 */
                 "If-Match"?: string;
-                /** @description `*`: the definition must not exist, otherwise the answer is 412. Not together with `If-Match` */
+                /**
+                 * @description `*`: the definition must not exist, otherwise the answer is 412. Not together with `If-Match`
+                 * @example *
+                 */
                 "If-None-Match"?: "*";
             };
             path: {
@@ -12736,12 +17544,17 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     delete_workflow_definitions_definitionId: {
@@ -12753,7 +17566,10 @@ export interface operations {
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
-                /** @description The `ETag` of the latest version, as far as the caller knows: with another one, the answer is 412 and nothing is changed. `*` is any version */
+                /**
+                 * @description The `ETag` of the latest version, as far as the caller knows: with another one, the answer is 412 and nothing is changed. `*` is any version
+                 * @example "order-1c4a"
+                 */
                 "If-Match"?: string;
             };
             path: {
@@ -12782,6 +17598,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
             /** @description Instances still run */
             409: {
                 headers: {
@@ -12793,14 +17610,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:staunch:problem:not-found",
-                     *       "title": "Not found",
-                     *       "status": 404,
-                     *       "detail": "there is no workflow instance order-7",
+                     *       "type": "urn:staunch:problem:unfit",
+                     *       "title": "Unfit",
+                     *       "status": 409,
+                     *       "detail": "Instances still run",
                      *       "instance": "/elsa/api/workflow-instances/order-7",
                      *       "errors": {
                      *         "generalErrors": [
-                     *           "there is no workflow instance order-7"
+                     *           "Instances still run"
                      *         ]
                      *       }
                      *     }
@@ -12820,14 +17637,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:staunch:problem:not-found",
-                     *       "title": "Not found",
-                     *       "status": 404,
-                     *       "detail": "there is no workflow instance order-7",
+                     *       "type": "urn:staunch:problem:stale-base",
+                     *       "title": "Stale base",
+                     *       "status": 412,
+                     *       "detail": "`If-Match` names another version than the latest",
                      *       "instance": "/elsa/api/workflow-instances/order-7",
                      *       "errors": {
                      *         "generalErrors": [
-                     *           "there is no workflow instance order-7"
+                     *           "`If-Match` names another version than the latest"
                      *         ]
                      *       }
                      *     }
@@ -12835,9 +17652,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_workflow_definitions_definitionId_bulk_dispatch: {
@@ -12898,11 +17718,15 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_workflow_definitions_definitionId_consumers: {
@@ -12944,8 +17768,9 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_workflow_definitions_definitionId_dispatch: {
@@ -13004,6 +17829,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
             /** @description It does not fit what is there: `detail` says why */
             409: {
                 headers: {
@@ -13017,14 +17843,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:staunch:problem:not-found",
-                     *       "title": "Not found",
-                     *       "status": 404,
-                     *       "detail": "there is no workflow instance order-7",
+                     *       "type": "urn:staunch:problem:unfit",
+                     *       "title": "Unfit",
+                     *       "status": 409,
+                     *       "detail": "It does not fit what is there: `detail` says why",
                      *       "instance": "/elsa/api/workflow-instances/order-7",
                      *       "errors": {
                      *         "generalErrors": [
-                     *           "there is no workflow instance order-7"
+                     *           "It does not fit what is there: `detail` says why"
                      *         ]
                      *       }
                      *     }
@@ -13034,21 +17860,61 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            /** @description A fault of this server: its log has the `incident` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:internal",
+                     *       "title": "Internal",
+                     *       "status": 500,
+                     *       "detail": "A fault of this server: its log has the `incident`",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "A fault of this server: its log has the `incident`"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_workflow_definitions_definitionId_execute: {
         parameters: {
             query?: {
-                /** @description The correlation id of the new instance */
+                /**
+                 * @description The correlation id of the new instance
+                 * @example customer-12
+                 */
                 correlationId?: string;
-                /** @description The name of the new instance */
+                /**
+                 * @description The name of the new instance
+                 * @example Order
+                 */
                 name?: string;
-                /** @description The trigger of the definition with which the run starts */
+                /**
+                 * @description The trigger of the definition with which the run starts
+                 * @example approve
+                 */
                 triggerActivityId?: string;
-                /** @description `Published` (default), `Latest` or the number of a version */
+                /**
+                 * @description `Published` (default), `Latest` or the number of a version
+                 * @example Latest
+                 */
                 versionOptions?: string;
                 /** @description Workflow input by name, a JSON object */
                 input?: string;
@@ -13056,7 +17922,10 @@ export interface operations {
                 variables?: string;
             };
             header?: {
-                /** @description `respond-async`: answer as soon as it is accepted. `wait=5`: answer within five seconds, with 202 if it takes longer */
+                /**
+                 * @description `respond-async`: answer as soon as it is accepted. `wait=5`: answer within five seconds, with 202 if it takes longer
+                 * @example wait=5
+                 */
                 Prefer?: string;
             };
             path: {
@@ -13081,6 +17950,84 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "workflowState": {
+                     *         "activityExecutionContexts": [
+                     *           {
+                     *             "activityId": "approve",
+                     *             "activityName": "Approve",
+                     *             "activityNodeId": "Workflow1:approve",
+                     *             "activityType": "Elsa.Event",
+                     *             "id": "order-7",
+                     *             "variables": {
+                     *               "Amount": 120
+                     *             }
+                     *           }
+                     *         ],
+                     *         "bookmarks": [
+                     *           {
+                     *             "activityId": "approve",
+                     *             "activityInstanceId": "order-7:3",
+                     *             "activityNodeId": "Workflow1:approve",
+                     *             "id": "order-7",
+                     *             "name": "Order"
+                     *           }
+                     *         ],
+                     *         "calls": [
+                     *           {
+                     *             "activityId": "approve",
+                     *             "key": "stk_6b1f4f0e7a534c539a5e57a09c48a11e",
+                     *             "method": "GET",
+                     *             "url": "http://127.0.0.1:5001/bookmarks/resume?t=6b1f4f0e7a534c539a5e57a09c48a11e"
+                     *           }
+                     *         ],
+                     *         "completionCallbacks": [
+                     *           {}
+                     *         ],
+                     *         "correlationId": "customer-12",
+                     *         "createdAt": "2026-01-31T08:00:00.000Z",
+                     *         "definitionId": "order",
+                     *         "definitionVersion": 1,
+                     *         "definitionVersionId": "6b1f4f0e7a534c539a5e57a09c48a11e",
+                     *         "executionLogSequence": 1,
+                     *         "finishedAt": "2026-01-31T08:00:00.000Z",
+                     *         "id": "order-7",
+                     *         "incidents": [
+                     *           {
+                     *             "activityId": "approve",
+                     *             "activityInstanceId": "order-7:3",
+                     *             "activityNodeId": "Workflow1:approve",
+                     *             "activityType": "Elsa.Event",
+                     *             "message": "waits for the event Approved"
+                     *           }
+                     *         ],
+                     *         "input": {},
+                     *         "isExecuting": false,
+                     *         "isPaused": false,
+                     *         "isSystem": false,
+                     *         "name": "Order",
+                     *         "output": {},
+                     *         "parentWorkflowInstanceId": "text",
+                     *         "properties": {},
+                     *         "scheduledActivities": [
+                     *           {
+                     *             "activityId": "approve",
+                     *             "activityNodeId": "Workflow1:approve"
+                     *           }
+                     *         ],
+                     *         "status": "text",
+                     *         "steps": 1,
+                     *         "subStatus": "text",
+                     *         "triggerActivityId": "approve",
+                     *         "turns": 1,
+                     *         "updatedAt": "2026-01-31T08:00:00.000Z",
+                     *         "variables": {
+                     *           "Amount": 120
+                     *         }
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["RanOrSaid"];
                     "*/*": string;
                 };
@@ -13118,8 +18065,36 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            /** @description It does not fit what is there: `detail` says why */
+            409: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "X-Elsa-Workflow-Cannot-Start": components["headers"]["X-Elsa-Workflow-Cannot-Start"];
+                    "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:unfit",
+                     *       "title": "Unfit",
+                     *       "status": 409,
+                     *       "detail": "It does not fit what is there: `detail` says why",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "It does not fit what is there: `detail` says why"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             429: components["responses"]["TooManyRequests"];
-            /** @description It failed */
+            /** @description A fault of this server: its log has the `incident` */
             500: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -13132,14 +18107,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:staunch:problem:not-found",
-                     *       "title": "Not found",
-                     *       "status": 404,
-                     *       "detail": "there is no workflow instance order-7",
+                     *       "type": "urn:staunch:problem:internal",
+                     *       "title": "Internal",
+                     *       "status": 500,
+                     *       "detail": "A fault of this server: its log has the `incident`",
                      *       "instance": "/elsa/api/workflow-instances/order-7",
                      *       "errors": {
                      *         "generalErrors": [
-                     *           "there is no workflow instance order-7"
+                     *           "A fault of this server: its log has the `incident`"
                      *         ]
                      *       }
                      *     }
@@ -13148,7 +18123,7 @@ export interface operations {
                 };
             };
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_workflow_definitions_definitionId_execute: {
@@ -13160,7 +18135,10 @@ export interface operations {
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
-                /** @description `respond-async`: answer as soon as it is accepted. `wait=5`: answer within five seconds, with 202 if it takes longer */
+                /**
+                 * @description `respond-async`: answer as soon as it is accepted. `wait=5`: answer within five seconds, with 202 if it takes longer
+                 * @example wait=5
+                 */
                 Prefer?: string;
             };
             path: {
@@ -13198,6 +18176,84 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "workflowState": {
+                     *         "activityExecutionContexts": [
+                     *           {
+                     *             "activityId": "approve",
+                     *             "activityName": "Approve",
+                     *             "activityNodeId": "Workflow1:approve",
+                     *             "activityType": "Elsa.Event",
+                     *             "id": "order-7",
+                     *             "variables": {
+                     *               "Amount": 120
+                     *             }
+                     *           }
+                     *         ],
+                     *         "bookmarks": [
+                     *           {
+                     *             "activityId": "approve",
+                     *             "activityInstanceId": "order-7:3",
+                     *             "activityNodeId": "Workflow1:approve",
+                     *             "id": "order-7",
+                     *             "name": "Order"
+                     *           }
+                     *         ],
+                     *         "calls": [
+                     *           {
+                     *             "activityId": "approve",
+                     *             "key": "stk_6b1f4f0e7a534c539a5e57a09c48a11e",
+                     *             "method": "GET",
+                     *             "url": "http://127.0.0.1:5001/bookmarks/resume?t=6b1f4f0e7a534c539a5e57a09c48a11e"
+                     *           }
+                     *         ],
+                     *         "completionCallbacks": [
+                     *           {}
+                     *         ],
+                     *         "correlationId": "customer-12",
+                     *         "createdAt": "2026-01-31T08:00:00.000Z",
+                     *         "definitionId": "order",
+                     *         "definitionVersion": 1,
+                     *         "definitionVersionId": "6b1f4f0e7a534c539a5e57a09c48a11e",
+                     *         "executionLogSequence": 1,
+                     *         "finishedAt": "2026-01-31T08:00:00.000Z",
+                     *         "id": "order-7",
+                     *         "incidents": [
+                     *           {
+                     *             "activityId": "approve",
+                     *             "activityInstanceId": "order-7:3",
+                     *             "activityNodeId": "Workflow1:approve",
+                     *             "activityType": "Elsa.Event",
+                     *             "message": "waits for the event Approved"
+                     *           }
+                     *         ],
+                     *         "input": {},
+                     *         "isExecuting": false,
+                     *         "isPaused": false,
+                     *         "isSystem": false,
+                     *         "name": "Order",
+                     *         "output": {},
+                     *         "parentWorkflowInstanceId": "text",
+                     *         "properties": {},
+                     *         "scheduledActivities": [
+                     *           {
+                     *             "activityId": "approve",
+                     *             "activityNodeId": "Workflow1:approve"
+                     *           }
+                     *         ],
+                     *         "status": "text",
+                     *         "steps": 1,
+                     *         "subStatus": "text",
+                     *         "triggerActivityId": "approve",
+                     *         "turns": 1,
+                     *         "updatedAt": "2026-01-31T08:00:00.000Z",
+                     *         "variables": {
+                     *           "Amount": 120
+                     *         }
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["RanOrSaid"];
                     "*/*": string;
                 };
@@ -13235,6 +18291,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
             /** @description It does not fit what is there: `detail` says why */
             409: {
                 headers: {
@@ -13248,14 +18305,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:staunch:problem:not-found",
-                     *       "title": "Not found",
-                     *       "status": 404,
-                     *       "detail": "there is no workflow instance order-7",
+                     *       "type": "urn:staunch:problem:unfit",
+                     *       "title": "Unfit",
+                     *       "status": 409,
+                     *       "detail": "It does not fit what is there: `detail` says why",
                      *       "instance": "/elsa/api/workflow-instances/order-7",
                      *       "errors": {
                      *         "generalErrors": [
-                     *           "there is no workflow instance order-7"
+                     *           "It does not fit what is there: `detail` says why"
                      *         ]
                      *       }
                      *     }
@@ -13265,6 +18322,7 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
             /** @description The workflow faulted; with `workflowState` */
             500: {
@@ -13279,14 +18337,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:staunch:problem:not-found",
-                     *       "title": "Not found",
-                     *       "status": 404,
-                     *       "detail": "there is no workflow instance order-7",
+                     *       "type": "urn:staunch:problem:internal",
+                     *       "title": "Internal",
+                     *       "status": 500,
+                     *       "detail": "The workflow faulted; with `workflowState`",
                      *       "instance": "/elsa/api/workflow-instances/order-7",
                      *       "errors": {
                      *         "generalErrors": [
-                     *           "there is no workflow instance order-7"
+                     *           "The workflow faulted; with `workflowState`"
                      *         ]
                      *       }
                      *     }
@@ -13295,15 +18353,21 @@ export interface operations {
                 };
             };
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_workflow_definitions_definitionId_export: {
         parameters: {
             query?: {
-                /** @description `Latest` (default), `Published`, `Draft`, `LatestOrPublished`, `LatestAndPublished`, `AllVersions` or the number of a version */
+                /**
+                 * @description `Latest` (default), `Published`, `Draft`, `LatestOrPublished`, `LatestAndPublished`, `AllVersions` or the number of a version
+                 * @example Latest
+                 */
                 versionOptions?: string;
-                /** @description Whether to export the workflows that use these as activities, too */
+                /**
+                 * @description Whether to export the workflows that use these as activities, too
+                 * @example false
+                 */
                 includeConsumingWorkflows?: boolean;
             };
             header?: never;
@@ -13368,16 +18432,23 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_workflow_definitions_definitionId_export: {
         parameters: {
             query?: {
-                /** @description `Latest` (default), `Published`, `Draft`, `LatestOrPublished`, `LatestAndPublished`, `AllVersions` or the number of a version */
+                /**
+                 * @description `Latest` (default), `Published`, `Draft`, `LatestOrPublished`, `LatestAndPublished`, `AllVersions` or the number of a version
+                 * @example Latest
+                 */
                 versionOptions?: string;
-                /** @description Also in the body */
+                /**
+                 * @description Also in the body
+                 * @example false
+                 */
                 includeConsumingWorkflows?: boolean;
             };
             header?: never;
@@ -13453,17 +18524,91 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    get_workflow_definitions_definitionId_figures: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The time that the figures are about, 1 to 1440; 60 without it
+                 * @example 1
+                 */
+                minutes?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the definition, which is the same for all its versions
+                 * @example order
+                 */
+                definitionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the activities of a definition did lately. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "definitionId": "order",
+                     *       "instancesChanged": 1,
+                     *       "instancesRead": 1,
+                     *       "isCutShort": false,
+                     *       "items": [
+                     *         {
+                     *           "activityId": "approve",
+                     *           "activityNodeId": "Workflow1:approve",
+                     *           "activityType": "Elsa.Event",
+                     *           "completed": 1,
+                     *           "faulted": 1,
+                     *           "p50Ms": 1,
+                     *           "p95Ms": 1,
+                     *           "running": 1,
+                     *           "started": 1,
+                     *           "startedParts": [
+                     *             1
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "since": "2026-01-31T08:00:00.000Z",
+                     *       "until": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ActivityFigures"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
         };
     };
     put_workflow_definitions_definitionId_import: {
         parameters: {
             query?: {
-                /** @description Whether to publish it; false without it */
+                /**
+                 * @description Whether to publish it; false without it
+                 * @example false
+                 */
                 publish?: boolean;
             };
             header?: {
@@ -13472,9 +18617,15 @@ export interface operations {
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
-                /** @description The `ETag` of the latest version, as far as the caller knows: with another one, the answer is 412 and nothing is changed. `*` is any version */
+                /**
+                 * @description The `ETag` of the latest version, as far as the caller knows: with another one, the answer is 412 and nothing is changed. `*` is any version
+                 * @example "order-1c4a"
+                 */
                 "If-Match"?: string;
-                /** @description `*`: the definition must not exist, otherwise the answer is 412. Not together with `If-Match` */
+                /**
+                 * @description `*`: the definition must not exist, otherwise the answer is 412. Not together with `If-Match`
+                 * @example *
+                 */
                 "If-None-Match"?: "*";
             };
             path: {
@@ -13517,6 +18668,76 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-01-31T08:00:00.000Z",
+                     *       "customProperties": {},
+                     *       "definitionId": "order",
+                     *       "description": "Waits for an approval",
+                     *       "id": "order-7",
+                     *       "inputs": [
+                     *         {
+                     *           "isArray": false,
+                     *           "name": "Order",
+                     *           "type": "Elsa.Event"
+                     *         }
+                     *       ],
+                     *       "isLatest": false,
+                     *       "isPublished": false,
+                     *       "isReadonly": false,
+                     *       "isSystem": false,
+                     *       "name": "Order",
+                     *       "options": {
+                     *         "activationStrategyType": "text",
+                     *         "autoUpdateConsumingWorkflows": false,
+                     *         "incidentStrategyType": "text",
+                     *         "usableAsActivity": false
+                     *       },
+                     *       "outcomes": [
+                     *         "text"
+                     *       ],
+                     *       "outputs": [
+                     *         {
+                     *           "isArray": false,
+                     *           "name": "Order",
+                     *           "type": "Elsa.Event"
+                     *         }
+                     *       ],
+                     *       "publishedAt": "2026-01-31T08:00:00.000Z",
+                     *       "root": {},
+                     *       "variables": [
+                     *         {
+                     *           "id": "order-7",
+                     *           "isArray": false,
+                     *           "name": "Order",
+                     *           "storageDriverTypeName": "text",
+                     *           "typeName": "String",
+                     *           "value": "text"
+                     *         }
+                     *       ],
+                     *       "version": 3,
+                     *       "links": [
+                     *         {
+                     *           "href": "/elsa/api/workflow-definitions/order",
+                     *           "method": "GET",
+                     *           "rel": "self"
+                     *         }
+                     *       ],
+                     *       "alreadyPublished": false,
+                     *       "consumingWorkflowCount": 1,
+                     *       "everywhere": false,
+                     *       "missing": [
+                     *         "text"
+                     *       ],
+                     *       "revision": 1,
+                     *       "validationErrors": [
+                     *         {}
+                     *       ],
+                     *       "validationWarnings": [
+                     *         {}
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["ImportedDefinition"];
                 };
             };
@@ -13532,24 +18753,102 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-01-31T08:00:00.000Z",
+                     *       "customProperties": {},
+                     *       "definitionId": "order",
+                     *       "description": "Waits for an approval",
+                     *       "id": "order-7",
+                     *       "inputs": [
+                     *         {
+                     *           "isArray": false,
+                     *           "name": "Order",
+                     *           "type": "Elsa.Event"
+                     *         }
+                     *       ],
+                     *       "isLatest": false,
+                     *       "isPublished": false,
+                     *       "isReadonly": false,
+                     *       "isSystem": false,
+                     *       "name": "Order",
+                     *       "options": {
+                     *         "activationStrategyType": "text",
+                     *         "autoUpdateConsumingWorkflows": false,
+                     *         "incidentStrategyType": "text",
+                     *         "usableAsActivity": false
+                     *       },
+                     *       "outcomes": [
+                     *         "text"
+                     *       ],
+                     *       "outputs": [
+                     *         {
+                     *           "isArray": false,
+                     *           "name": "Order",
+                     *           "type": "Elsa.Event"
+                     *         }
+                     *       ],
+                     *       "publishedAt": "2026-01-31T08:00:00.000Z",
+                     *       "root": {},
+                     *       "variables": [
+                     *         {
+                     *           "id": "order-7",
+                     *           "isArray": false,
+                     *           "name": "Order",
+                     *           "storageDriverTypeName": "text",
+                     *           "typeName": "String",
+                     *           "value": "text"
+                     *         }
+                     *       ],
+                     *       "version": 3,
+                     *       "links": [
+                     *         {
+                     *           "href": "/elsa/api/workflow-definitions/order",
+                     *           "method": "GET",
+                     *           "rel": "self"
+                     *         }
+                     *       ],
+                     *       "alreadyPublished": false,
+                     *       "consumingWorkflowCount": 1,
+                     *       "everywhere": false,
+                     *       "missing": [
+                     *         "text"
+                     *       ],
+                     *       "revision": 1,
+                     *       "validationErrors": [
+                     *         {}
+                     *       ],
+                     *       "validationWarnings": [
+                     *         {}
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["ImportedDefinition"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_workflow_definitions_definitionId_import: {
         parameters: {
             query?: {
-                /** @description Whether to publish it; false without it */
+                /**
+                 * @description Whether to publish it; false without it
+                 * @example false
+                 */
                 publish?: boolean;
             };
             header?: {
@@ -13558,9 +18857,15 @@ export interface operations {
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
-                /** @description The `ETag` of the latest version, as far as the caller knows: with another one, the answer is 412 and nothing is changed. `*` is any version */
+                /**
+                 * @description The `ETag` of the latest version, as far as the caller knows: with another one, the answer is 412 and nothing is changed. `*` is any version
+                 * @example "order-1c4a"
+                 */
                 "If-Match"?: string;
-                /** @description `*`: the definition must not exist, otherwise the answer is 412. Not together with `If-Match` */
+                /**
+                 * @description `*`: the definition must not exist, otherwise the answer is 412. Not together with `If-Match`
+                 * @example *
+                 */
                 "If-None-Match"?: "*";
             };
             path: {
@@ -13603,6 +18908,76 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-01-31T08:00:00.000Z",
+                     *       "customProperties": {},
+                     *       "definitionId": "order",
+                     *       "description": "Waits for an approval",
+                     *       "id": "order-7",
+                     *       "inputs": [
+                     *         {
+                     *           "isArray": false,
+                     *           "name": "Order",
+                     *           "type": "Elsa.Event"
+                     *         }
+                     *       ],
+                     *       "isLatest": false,
+                     *       "isPublished": false,
+                     *       "isReadonly": false,
+                     *       "isSystem": false,
+                     *       "name": "Order",
+                     *       "options": {
+                     *         "activationStrategyType": "text",
+                     *         "autoUpdateConsumingWorkflows": false,
+                     *         "incidentStrategyType": "text",
+                     *         "usableAsActivity": false
+                     *       },
+                     *       "outcomes": [
+                     *         "text"
+                     *       ],
+                     *       "outputs": [
+                     *         {
+                     *           "isArray": false,
+                     *           "name": "Order",
+                     *           "type": "Elsa.Event"
+                     *         }
+                     *       ],
+                     *       "publishedAt": "2026-01-31T08:00:00.000Z",
+                     *       "root": {},
+                     *       "variables": [
+                     *         {
+                     *           "id": "order-7",
+                     *           "isArray": false,
+                     *           "name": "Order",
+                     *           "storageDriverTypeName": "text",
+                     *           "typeName": "String",
+                     *           "value": "text"
+                     *         }
+                     *       ],
+                     *       "version": 3,
+                     *       "links": [
+                     *         {
+                     *           "href": "/elsa/api/workflow-definitions/order",
+                     *           "method": "GET",
+                     *           "rel": "self"
+                     *         }
+                     *       ],
+                     *       "alreadyPublished": false,
+                     *       "consumingWorkflowCount": 1,
+                     *       "everywhere": false,
+                     *       "missing": [
+                     *         "text"
+                     *       ],
+                     *       "revision": 1,
+                     *       "validationErrors": [
+                     *         {}
+                     *       ],
+                     *       "validationWarnings": [
+                     *         {}
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["ImportedDefinition"];
                 };
             };
@@ -13618,18 +18993,93 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-01-31T08:00:00.000Z",
+                     *       "customProperties": {},
+                     *       "definitionId": "order",
+                     *       "description": "Waits for an approval",
+                     *       "id": "order-7",
+                     *       "inputs": [
+                     *         {
+                     *           "isArray": false,
+                     *           "name": "Order",
+                     *           "type": "Elsa.Event"
+                     *         }
+                     *       ],
+                     *       "isLatest": false,
+                     *       "isPublished": false,
+                     *       "isReadonly": false,
+                     *       "isSystem": false,
+                     *       "name": "Order",
+                     *       "options": {
+                     *         "activationStrategyType": "text",
+                     *         "autoUpdateConsumingWorkflows": false,
+                     *         "incidentStrategyType": "text",
+                     *         "usableAsActivity": false
+                     *       },
+                     *       "outcomes": [
+                     *         "text"
+                     *       ],
+                     *       "outputs": [
+                     *         {
+                     *           "isArray": false,
+                     *           "name": "Order",
+                     *           "type": "Elsa.Event"
+                     *         }
+                     *       ],
+                     *       "publishedAt": "2026-01-31T08:00:00.000Z",
+                     *       "root": {},
+                     *       "variables": [
+                     *         {
+                     *           "id": "order-7",
+                     *           "isArray": false,
+                     *           "name": "Order",
+                     *           "storageDriverTypeName": "text",
+                     *           "typeName": "String",
+                     *           "value": "text"
+                     *         }
+                     *       ],
+                     *       "version": 3,
+                     *       "links": [
+                     *         {
+                     *           "href": "/elsa/api/workflow-definitions/order",
+                     *           "method": "GET",
+                     *           "rel": "self"
+                     *         }
+                     *       ],
+                     *       "alreadyPublished": false,
+                     *       "consumingWorkflowCount": 1,
+                     *       "everywhere": false,
+                     *       "missing": [
+                     *         "text"
+                     *       ],
+                     *       "revision": 1,
+                     *       "validationErrors": [
+                     *         {}
+                     *       ],
+                     *       "validationWarnings": [
+                     *         {}
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["ImportedDefinition"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_workflow_definitions_definitionId_publish: {
@@ -13641,7 +19091,10 @@ export interface operations {
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
-                /** @description The `ETag` of the latest version, as far as the caller knows: with another one, the answer is 412 and nothing is changed. `*` is any version */
+                /**
+                 * @description The `ETag` of the latest version, as far as the caller knows: with another one, the answer is 412 and nothing is changed. `*` is any version
+                 * @example "order-1c4a"
+                 */
                 "If-Match"?: string;
             };
             path: {
@@ -13721,6 +19174,8 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
             /** @description `If-Match` names another version than the latest */
             412: {
                 headers: {
@@ -13733,14 +19188,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:staunch:problem:not-found",
-                     *       "title": "Not found",
-                     *       "status": 404,
-                     *       "detail": "there is no workflow instance order-7",
+                     *       "type": "urn:staunch:problem:stale-base",
+                     *       "title": "Stale base",
+                     *       "status": 412,
+                     *       "detail": "`If-Match` names another version than the latest",
                      *       "instance": "/elsa/api/workflow-instances/order-7",
                      *       "errors": {
                      *         "generalErrors": [
-                     *           "there is no workflow instance order-7"
+                     *           "`If-Match` names another version than the latest"
                      *         ]
                      *       }
                      *     }
@@ -13748,9 +19203,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_workflow_definitions_definitionId_retract: {
@@ -13762,7 +19220,10 @@ export interface operations {
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
-                /** @description The `ETag` of the latest version, as far as the caller knows: with another one, the answer is 412 and nothing is changed. `*` is any version */
+                /**
+                 * @description The `ETag` of the latest version, as far as the caller knows: with another one, the answer is 412 and nothing is changed. `*` is any version
+                 * @example "order-1c4a"
+                 */
                 "If-Match"?: string;
             };
             path: {
@@ -13786,6 +19247,67 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-01-31T08:00:00.000Z",
+                     *       "customProperties": {},
+                     *       "definitionId": "order",
+                     *       "description": "Waits for an approval",
+                     *       "id": "order-7",
+                     *       "inputs": [
+                     *         {
+                     *           "isArray": false,
+                     *           "name": "Order",
+                     *           "type": "Elsa.Event"
+                     *         }
+                     *       ],
+                     *       "isLatest": false,
+                     *       "isPublished": false,
+                     *       "isReadonly": false,
+                     *       "isSystem": false,
+                     *       "name": "Order",
+                     *       "options": {
+                     *         "activationStrategyType": "text",
+                     *         "autoUpdateConsumingWorkflows": false,
+                     *         "incidentStrategyType": "text",
+                     *         "usableAsActivity": false
+                     *       },
+                     *       "outcomes": [
+                     *         "text"
+                     *       ],
+                     *       "outputs": [
+                     *         {
+                     *           "isArray": false,
+                     *           "name": "Order",
+                     *           "type": "Elsa.Event"
+                     *         }
+                     *       ],
+                     *       "publishedAt": "2026-01-31T08:00:00.000Z",
+                     *       "root": {},
+                     *       "variables": [
+                     *         {
+                     *           "id": "order-7",
+                     *           "isArray": false,
+                     *           "name": "Order",
+                     *           "storageDriverTypeName": "text",
+                     *           "typeName": "String",
+                     *           "value": "text"
+                     *         }
+                     *       ],
+                     *       "version": 3,
+                     *       "links": [
+                     *         {
+                     *           "href": "/elsa/api/workflow-definitions/order",
+                     *           "method": "GET",
+                     *           "rel": "self"
+                     *         }
+                     *       ],
+                     *       "everywhere": false,
+                     *       "missing": [
+                     *         "text"
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["RetractedDefinition"];
                 };
             };
@@ -13793,6 +19315,8 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
             /** @description `If-Match` names another version than the latest */
             412: {
                 headers: {
@@ -13805,14 +19329,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:staunch:problem:not-found",
-                     *       "title": "Not found",
-                     *       "status": 404,
-                     *       "detail": "there is no workflow instance order-7",
+                     *       "type": "urn:staunch:problem:stale-base",
+                     *       "title": "Stale base",
+                     *       "status": 412,
+                     *       "detail": "`If-Match` names another version than the latest",
                      *       "instance": "/elsa/api/workflow-instances/order-7",
                      *       "errors": {
                      *         "generalErrors": [
-                     *           "there is no workflow instance order-7"
+                     *           "`If-Match` names another version than the latest"
                      *         ]
                      *       }
                      *     }
@@ -13820,9 +19344,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_workflow_definitions_definitionId_revert_version: {
@@ -13834,7 +19361,10 @@ export interface operations {
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
-                /** @description The `ETag` of the latest version, as far as the caller knows: with another one, the answer is 412 and nothing is changed. `*` is any version */
+                /**
+                 * @description The `ETag` of the latest version, as far as the caller knows: with another one, the answer is 412 and nothing is changed. `*` is any version
+                 * @example "order-1c4a"
+                 */
                 "If-Match"?: string;
             };
             path: {
@@ -13865,6 +19395,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-01-31T08:00:00.000Z",
+                     *       "definitionId": "order",
+                     *       "description": "Waits for an approval",
+                     *       "id": "order-7",
+                     *       "isLatest": false,
+                     *       "isMaterializerAvailable": false,
+                     *       "isPublished": false,
+                     *       "isReadonly": false,
+                     *       "isSystem": false,
+                     *       "links": [
+                     *         {
+                     *           "href": "/elsa/api/workflow-definitions/order",
+                     *           "method": "GET",
+                     *           "rel": "self"
+                     *         }
+                     *       ],
+                     *       "materializerName": "text",
+                     *       "name": "Order",
+                     *       "providerName": "text",
+                     *       "toolVersion": "3.6.0.0",
+                     *       "version": 3
+                     *     }
+                     */
                     "application/json": components["schemas"]["DefinitionSummary"];
                 };
             };
@@ -13872,10 +19427,15 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_workflow_definitions_definitionId_update_references: {
@@ -13909,6 +19469,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "affectedWorkflows": [
+                     *         "text"
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["ReferencesUpdated"];
                 };
             };
@@ -13916,9 +19483,14 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     delete_workflow_definitions_definitionId_version_version: {
@@ -13962,22 +19534,38 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
             409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_workflow_definitions_definitionId_versions: {
         parameters: {
             query?: {
-                /** @description From 0 */
+                /**
+                 * @description From 0
+                 * @example 1
+                 */
                 page?: number;
-                /** @description 1000 if not given */
+                /**
+                 * @description 1000 if not given
+                 * @example 1
+                 */
                 pageSize?: number;
-                /** @description The number of items to leave out, instead of `page` */
+                /**
+                 * @description The number of items to leave out, instead of `page`
+                 * @example 1
+                 */
                 skip?: number;
-                /** @description Another name of `pageSize` */
+                /**
+                 * @description Another name of `pageSize`
+                 * @example 1
+                 */
                 take?: number;
             };
             header?: never;
@@ -14002,6 +19590,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "createdAt": "2026-01-31T08:00:00.000Z",
+                     *         "definitionId": "order",
+                     *         "description": "Waits for an approval",
+                     *         "id": "order-7",
+                     *         "isLatest": false,
+                     *         "isMaterializerAvailable": false,
+                     *         "isPublished": false,
+                     *         "isReadonly": false,
+                     *         "isSystem": false,
+                     *         "links": [
+                     *           {
+                     *             "href": "/elsa/api/workflow-definitions/order",
+                     *             "method": "GET",
+                     *             "rel": "self"
+                     *           }
+                     *         ],
+                     *         "materializerName": "text",
+                     *         "name": "Order",
+                     *         "providerName": "text",
+                     *         "toolVersion": "3.6.0.0",
+                     *         "version": 3
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["DefinitionSummary"][];
                 };
             };
@@ -14010,40 +19625,95 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_workflow_instances: {
         parameters: {
             query?: {
-                /** @description From 0 */
+                /**
+                 * @description From 0
+                 * @example 1
+                 */
                 page?: number;
-                /** @description The largest number of items, at most 1000; 100 without it */
+                /**
+                 * @description The largest number of items, at most 1000; 100 without it
+                 * @example 1
+                 */
                 pageSize?: number;
-                /** @description A part of the id, name, correlation id or definition id */
+                /**
+                 * @description A part of the id, name, correlation id or definition id
+                 * @example order
+                 */
                 searchTerm?: string;
-                /** @description Only instances of this definition */
+                /**
+                 * @description Only instances of this definition
+                 * @example order
+                 */
                 definitionId?: string;
-                /** @description Only instances of these definitions */
+                /**
+                 * @description Only instances of these definitions
+                 * @example [
+                 *       "order"
+                 *     ]
+                 */
                 definitionIds?: string[];
-                /** @description Only instances with this correlation id */
+                /**
+                 * @description Only instances with this correlation id
+                 * @example customer-12
+                 */
                 correlationId?: string;
-                /** @description Only instances of this name */
+                /**
+                 * @description Only instances of this name
+                 * @example Order
+                 */
                 name?: string;
-                /** @description Only instances of the version with this number */
+                /**
+                 * @description Only instances of the version with this number
+                 * @example 3
+                 */
                 version?: number;
-                /** @description Only instances with incidents, or only those without */
+                /**
+                 * @description Only instances that this instance has started
+                 * @example text
+                 */
+                parentWorkflowInstanceId?: string;
+                /**
+                 * @description The `nextCursor` of the page before, instead of `page` and `skip`
+                 * @example text
+                 */
+                cursor?: string;
+                /**
+                 * @description Only instances with incidents, or only those without
+                 * @example false
+                 */
                 hasIncidents?: boolean;
-                /** @description Only system definitions and their instances, or only the others */
+                /**
+                 * @description Only system definitions and their instances, or only the others
+                 * @example false
+                 */
                 isSystem?: boolean;
-                /** @description `Running` or `Finished` */
+                /**
+                 * @description `Running` or `Finished`
+                 * @example Running
+                 */
                 status?: "" | "Running" | "Finished";
-                /** @description `Pending`, `Executing`, `Suspended`, `Finished`, `Cancelled` or `Faulted` */
+                /**
+                 * @description `Pending`, `Executing`, `Suspended`, `Finished`, `Cancelled` or `Faulted`
+                 * @example Pending
+                 */
                 subStatus?: "" | "Pending" | "Executing" | "Suspended" | "Finished" | "Cancelled" | "Faulted";
-                /** @description `Created` (default), `UpdatedAt`, `LastExecuted`, `Finished` or `Name` */
+                /**
+                 * @description `Created` (default), `UpdatedAt`, `LastExecuted`, `Finished` or `Name`
+                 * @example Created
+                 */
                 orderBy?: "" | "Created" | "UpdatedAt" | "LastExecuted" | "Finished" | "Name";
-                /** @description `Descending` (default) or `Ascending` */
+                /**
+                 * @description `Descending` (default) or `Ascending`
+                 * @example Ascending
+                 */
                 orderDirection?: "" | "Ascending" | "Descending";
                 /**
                  * @description A comparison with a searchable variable, as `name:operator:value`, repeated for more: `variable=Amount:gte:100&variable=Customer:prefix:Mu`. The operators are those of `VariableFilter`.
@@ -14052,17 +19722,41 @@ export interface operations {
                  *     ]
                  */
                 variable?: string[];
-                /** @description Ids of instances */
+                /**
+                 * @description Ids of instances
+                 * @example [
+                 *       "6b1f4f0e7a534c539a5e57a09c48a11e"
+                 *     ]
+                 */
                 ids?: string[];
-                /** @description Only instances of this version */
+                /**
+                 * @description Only instances of this version
+                 * @example 6b1f4f0e7a534c539a5e57a09c48a11e
+                 */
                 definitionVersionId?: string;
-                /** @description As `status` */
+                /**
+                 * @description As `status`
+                 * @example [
+                 *       "Running"
+                 *     ]
+                 */
                 statuses?: string[];
-                /** @description As `subStatus` */
+                /**
+                 * @description As `subStatus`
+                 * @example [
+                 *       "Suspended"
+                 *     ]
+                 */
                 subStatuses?: string[];
-                /** @description The number of items to leave out, instead of `page` */
+                /**
+                 * @description The number of items to leave out, instead of `page`
+                 * @example 1
+                 */
                 skip?: number;
-                /** @description Another name of `pageSize` */
+                /**
+                 * @description Another name of `pageSize`
+                 * @example 1
+                 */
                 take?: number;
             };
             header?: never;
@@ -14071,7 +19765,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page of a list. */
+            /** @description One page of a list of instances. */
             200: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -14100,30 +19794,44 @@ export interface operations {
                      *           "finishedAt": null
                      *         }
                      *       ],
-                     *       "totalCount": 1
+                     *       "totalCount": 1,
+                     *       "nextCursor": null
                      *     }
                      */
-                    "application/json": components["schemas"]["Paged_InstanceSummary"];
+                    "application/json": components["schemas"]["InstancePage"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_workflow_instances: {
         parameters: {
             query?: {
-                /** @description The number of pages to leave out */
+                /**
+                 * @description The number of pages to leave out
+                 * @example 1
+                 */
                 page?: number;
-                /** @description The largest number of items, at most 1000; 100 without it */
+                /**
+                 * @description The largest number of items, at most 1000; 100 without it
+                 * @example 1
+                 */
                 pageSize?: number;
-                /** @description The number of items to leave out, instead of `page` */
+                /**
+                 * @description The number of items to leave out, instead of `page`
+                 * @example 1
+                 */
                 skip?: number;
-                /** @description Another name of `pageSize` */
+                /**
+                 * @description Another name of `pageSize`
+                 * @example 1
+                 */
                 take?: number;
             };
             header?: {
@@ -14132,7 +19840,10 @@ export interface operations {
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
-                /** @description `respond-async`: answer as soon as it is accepted. `wait=5`: answer within five seconds, with 202 if it takes longer */
+                /**
+                 * @description `respond-async`: answer as soon as it is accepted. `wait=5`: answer within five seconds, with 202 if it takes longer
+                 * @example wait=5
+                 */
                 Prefer?: string;
             };
             path?: never;
@@ -14213,6 +19924,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
             /** @description It does not fit what is there: `detail` says why */
             409: {
                 headers: {
@@ -14226,14 +19938,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:staunch:problem:not-found",
-                     *       "title": "Not found",
-                     *       "status": 404,
-                     *       "detail": "there is no workflow instance order-7",
+                     *       "type": "urn:staunch:problem:unfit",
+                     *       "title": "Unfit",
+                     *       "status": 409,
+                     *       "detail": "It does not fit what is there: `detail` says why",
                      *       "instance": "/elsa/api/workflow-instances/order-7",
                      *       "errors": {
                      *         "generalErrors": [
-                     *           "there is no workflow instance order-7"
+                     *           "It does not fit what is there: `detail` says why"
                      *         ]
                      *       }
                      *     }
@@ -14243,21 +19955,257 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            /** @description A fault of this server: its log has the `incident` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:internal",
+                     *       "title": "Internal",
+                     *       "status": 500,
+                     *       "detail": "A fault of this server: its log has the `incident`",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "A fault of this server: its log has the `incident`"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    get_workflow_instances_counts: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A part of the id, name, correlation id or definition id
+                 * @example order
+                 */
+                searchTerm?: string;
+                /**
+                 * @description Only instances of this definition
+                 * @example order
+                 */
+                definitionId?: string;
+                /**
+                 * @description Only instances of these definitions
+                 * @example [
+                 *       "order"
+                 *     ]
+                 */
+                definitionIds?: string[];
+                /**
+                 * @description Only instances with this correlation id
+                 * @example customer-12
+                 */
+                correlationId?: string;
+                /**
+                 * @description Only instances of this name
+                 * @example Order
+                 */
+                name?: string;
+                /**
+                 * @description Only instances of the version with this number
+                 * @example 3
+                 */
+                version?: number;
+                /**
+                 * @description Only instances that this instance has started
+                 * @example text
+                 */
+                parentWorkflowInstanceId?: string;
+                /**
+                 * @description Only instances with incidents, or only those without
+                 * @example false
+                 */
+                hasIncidents?: boolean;
+                /**
+                 * @description Only system definitions and their instances, or only the others
+                 * @example false
+                 */
+                isSystem?: boolean;
+                /**
+                 * @description `Running` or `Finished`
+                 * @example Running
+                 */
+                status?: "" | "Running" | "Finished";
+                /**
+                 * @description `Pending`, `Executing`, `Suspended`, `Finished`, `Cancelled` or `Faulted`
+                 * @example Pending
+                 */
+                subStatus?: "" | "Pending" | "Executing" | "Suspended" | "Finished" | "Cancelled" | "Faulted";
+                /**
+                 * @description As for the list
+                 * @example [
+                 *       "Amount:gte:100"
+                 *     ]
+                 */
+                variable?: string[];
+                /**
+                 * @description Ids of instances
+                 * @example [
+                 *       "6b1f4f0e7a534c539a5e57a09c48a11e"
+                 *     ]
+                 */
+                ids?: string[];
+                /**
+                 * @description Only instances of this version
+                 * @example 6b1f4f0e7a534c539a5e57a09c48a11e
+                 */
+                definitionVersionId?: string;
+                /**
+                 * @description As `status`
+                 * @example [
+                 *       "Running"
+                 *     ]
+                 */
+                statuses?: string[];
+                /**
+                 * @description As `subStatus`
+                 * @example [
+                 *       "Suspended"
+                 *     ]
+                 */
+                subStatuses?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Instances by state. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "counts": [
+                     *         {
+                     *           "count": 1,
+                     *           "status": "text",
+                     *           "subStatus": "text"
+                     *         }
+                     *       ],
+                     *       "isCutShort": false,
+                     *       "totalCount": 1,
+                     *       "withIncidents": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["InstanceCounts"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    post_workflow_instances_counts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "definitionIds": [
+                 *         "order"
+                 *       ],
+                 *       "subStatus": "Suspended",
+                 *       "page": 0,
+                 *       "pageSize": 50
+                 *     }
+                 */
+                "application/json": components["schemas"]["ListRequest"];
+            };
+        };
+        responses: {
+            /** @description Instances by state. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "counts": [
+                     *         {
+                     *           "count": 1,
+                     *           "status": "text",
+                     *           "subStatus": "text"
+                     *         }
+                     *       ],
+                     *       "isCutShort": false,
+                     *       "totalCount": 1,
+                     *       "withIncidents": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["InstanceCounts"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_workflow_instances_query: {
         parameters: {
             query?: {
-                /** @description The number of pages to leave out */
+                /**
+                 * @description The number of pages to leave out
+                 * @example 1
+                 */
                 page?: number;
-                /** @description The largest number of items, at most 1000; 100 without it */
+                /**
+                 * @description The largest number of items, at most 1000; 100 without it
+                 * @example 1
+                 */
                 pageSize?: number;
-                /** @description The number of items to leave out, instead of `page` */
+                /**
+                 * @description The number of items to leave out, instead of `page`
+                 * @example 1
+                 */
                 skip?: number;
-                /** @description Another name of `pageSize` */
+                /**
+                 * @description Another name of `pageSize`
+                 * @example 1
+                 */
                 take?: number;
             };
             header?: never;
@@ -14280,7 +20228,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description One page of a list. */
+            /** @description One page of a list of instances. */
             200: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -14309,20 +20257,23 @@ export interface operations {
                      *           "finishedAt": null
                      *         }
                      *       ],
-                     *       "totalCount": 1
+                     *       "totalCount": 1,
+                     *       "nextCursor": null
                      *     }
                      */
-                    "application/json": components["schemas"]["Paged_InstanceSummary"];
+                    "application/json": components["schemas"]["InstancePage"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_workflow_instances_start: {
@@ -14334,7 +20285,10 @@ export interface operations {
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
-                /** @description `respond-async`: answer as soon as it is accepted. `wait=5`: answer within five seconds, with 202 if it takes longer */
+                /**
+                 * @description `respond-async`: answer as soon as it is accepted. `wait=5`: answer within five seconds, with 202 if it takes longer
+                 * @example wait=5
+                 */
                 Prefer?: string;
             };
             path?: never;
@@ -14415,6 +20369,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
             /** @description It does not fit what is there: `detail` says why */
             409: {
                 headers: {
@@ -14428,14 +20383,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:staunch:problem:not-found",
-                     *       "title": "Not found",
-                     *       "status": 404,
-                     *       "detail": "there is no workflow instance order-7",
+                     *       "type": "urn:staunch:problem:unfit",
+                     *       "title": "Unfit",
+                     *       "status": 409,
+                     *       "detail": "It does not fit what is there: `detail` says why",
                      *       "instance": "/elsa/api/workflow-instances/order-7",
                      *       "errors": {
                      *         "generalErrors": [
-                     *           "there is no workflow instance order-7"
+                     *           "It does not fit what is there: `detail` says why"
                      *         ]
                      *       }
                      *     }
@@ -14445,9 +20400,37 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            /** @description A fault of this server: its log has the `incident` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:internal",
+                     *       "title": "Internal",
+                     *       "status": 500,
+                     *       "detail": "A fault of this server: its log has the `incident`",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "A fault of this server: its log has the `incident`"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_workflow_instances_id: {
@@ -14474,6 +20457,135 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "correlationId": "customer-12",
+                     *       "createdAt": "2026-01-31T08:00:00.000Z",
+                     *       "definitionId": "order",
+                     *       "definitionVersionId": "6b1f4f0e7a534c539a5e57a09c48a11e",
+                     *       "finishedAt": "2026-01-31T08:00:00.000Z",
+                     *       "id": "order-7",
+                     *       "incidentCount": 1,
+                     *       "isExecuting": false,
+                     *       "name": "Order",
+                     *       "parentWorkflowInstanceId": "text",
+                     *       "status": "text",
+                     *       "subStatus": "text",
+                     *       "updatedAt": "2026-01-31T08:00:00.000Z",
+                     *       "version": 3,
+                     *       "isSystem": false,
+                     *       "workflowState": {
+                     *         "activityExecutionContexts": [
+                     *           {
+                     *             "activityId": "approve",
+                     *             "activityName": "Approve",
+                     *             "activityNodeId": "Workflow1:approve",
+                     *             "activityState": {},
+                     *             "activityType": "Elsa.Event",
+                     *             "callStackDepth": 1,
+                     *             "completedAt": "2026-01-31T08:00:00.000Z",
+                     *             "dynamicVariables": [],
+                     *             "faultCount": 1,
+                     *             "id": "order-7",
+                     *             "isExecuting": false,
+                     *             "metadata": {},
+                     *             "ownerActivityNodeId": "text",
+                     *             "parentContextId": "text",
+                     *             "properties": {},
+                     *             "scheduledActivityNodeId": "text",
+                     *             "startedAt": "2026-01-31T08:00:00.000Z",
+                     *             "status": "text",
+                     *             "tag": "text",
+                     *             "variables": {
+                     *               "Amount": 120
+                     *             }
+                     *           }
+                     *         ],
+                     *         "bookmarks": [
+                     *           {
+                     *             "activityId": "approve",
+                     *             "activityInstanceId": "order-7:3",
+                     *             "activityNodeId": "Workflow1:approve",
+                     *             "autoBurn": false,
+                     *             "autoComplete": false,
+                     *             "callbackMethodName": "text",
+                     *             "createdAt": "2026-01-31T08:00:00.000Z",
+                     *             "dueAt": "2026-01-31T08:00:00.000Z",
+                     *             "hash": "text",
+                     *             "id": "order-7",
+                     *             "metadata": {},
+                     *             "name": "Order",
+                     *             "payload": "text"
+                     *           }
+                     *         ],
+                     *         "calls": [
+                     *           {
+                     *             "activityId": "approve",
+                     *             "bookmarkId": "text",
+                     *             "key": "stk_6b1f4f0e7a534c539a5e57a09c48a11e",
+                     *             "kind": "text",
+                     *             "method": "GET",
+                     *             "summary": "text",
+                     *             "url": "http://127.0.0.1:5001/bookmarks/resume?t=6b1f4f0e7a534c539a5e57a09c48a11e"
+                     *           }
+                     *         ],
+                     *         "completionCallbacks": [
+                     *           {}
+                     *         ],
+                     *         "correlationId": "customer-12",
+                     *         "createdAt": "2026-01-31T08:00:00.000Z",
+                     *         "definitionId": "order",
+                     *         "definitionVersion": 1,
+                     *         "definitionVersionId": "6b1f4f0e7a534c539a5e57a09c48a11e",
+                     *         "executionLogSequence": 1,
+                     *         "finishedAt": "2026-01-31T08:00:00.000Z",
+                     *         "id": "order-7",
+                     *         "incidents": [
+                     *           {
+                     *             "activityId": "approve",
+                     *             "activityInstanceId": "order-7:3",
+                     *             "activityNodeId": "Workflow1:approve",
+                     *             "activityType": "Elsa.Event",
+                     *             "code": "text",
+                     *             "exception": {
+                     *               "message": "waits for the event Approved",
+                     *               "type": "Elsa.Event"
+                     *             },
+                     *             "message": "waits for the event Approved",
+                     *             "timestamp": "2026-01-31T08:00:00.000Z"
+                     *           }
+                     *         ],
+                     *         "input": {},
+                     *         "isExecuting": false,
+                     *         "isPaused": false,
+                     *         "isSystem": false,
+                     *         "name": "Order",
+                     *         "output": {},
+                     *         "parentWorkflowInstanceId": "text",
+                     *         "properties": {},
+                     *         "scheduledActivities": [
+                     *           {
+                     *             "activityId": "approve",
+                     *             "activityNodeId": "Workflow1:approve",
+                     *             "existingActivityExecutionContextId": "text",
+                     *             "input": {},
+                     *             "ownerContextId": "text",
+                     *             "tag": "text",
+                     *             "variables": []
+                     *           }
+                     *         ],
+                     *         "status": "text",
+                     *         "steps": 1,
+                     *         "subStatus": "text",
+                     *         "triggerActivityId": "approve",
+                     *         "turns": 1,
+                     *         "updatedAt": "2026-01-31T08:00:00.000Z",
+                     *         "variables": {
+                     *           "Amount": 120
+                     *         }
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["InstanceDetail"];
                 };
             };
@@ -14482,8 +20594,9 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     delete_workflow_instances_id: {
@@ -14522,7 +20635,12 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             /** @description Cancelling it takes longer: try again */
             503: {
                 headers: {
@@ -14535,14 +20653,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:staunch:problem:not-found",
-                     *       "title": "Not found",
-                     *       "status": 404,
-                     *       "detail": "there is no workflow instance order-7",
+                     *       "type": "urn:staunch:problem:overloaded",
+                     *       "title": "Overloaded",
+                     *       "status": 503,
+                     *       "detail": "Cancelling it takes longer: try again",
                      *       "instance": "/elsa/api/workflow-instances/order-7",
                      *       "errors": {
                      *         "generalErrors": [
-                     *           "there is no workflow instance order-7"
+                     *           "Cancelling it takes longer: try again"
                      *         ]
                      *       }
                      *     }
@@ -14550,7 +20668,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_workflow_instances_id_alter: {
@@ -14601,6 +20719,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "bookmarks": [
+                     *         "text"
+                     *       ],
+                     *       "definitionId": "order",
+                     *       "definitionVersion": 1,
+                     *       "incidents": [
+                     *         "text"
+                     *       ],
+                     *       "output": {},
+                     *       "status": "text",
+                     *       "subStatus": "text",
+                     *       "workflowInstanceId": "order-7"
+                     *     }
+                     */
                     "application/json": components["schemas"]["AlterAnswer"];
                 };
             };
@@ -14636,6 +20770,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
             /** @description It does not fit the instance */
             409: {
                 headers: {
@@ -14647,14 +20782,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:staunch:problem:not-found",
-                     *       "title": "Not found",
-                     *       "status": 404,
-                     *       "detail": "there is no workflow instance order-7",
+                     *       "type": "urn:staunch:problem:unfit",
+                     *       "title": "Unfit",
+                     *       "status": 409,
+                     *       "detail": "It does not fit the instance",
                      *       "instance": "/elsa/api/workflow-instances/order-7",
                      *       "errors": {
                      *         "generalErrors": [
-                     *           "there is no workflow instance order-7"
+                     *           "It does not fit the instance"
                      *         ]
                      *       }
                      *     }
@@ -14664,9 +20799,37 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            /** @description A fault of this server: its log has the `incident` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:internal",
+                     *       "title": "Internal",
+                     *       "status": 500,
+                     *       "detail": "A fault of this server: its log has the `incident`",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "A fault of this server: its log has the `incident`"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_workflow_instances_id_bookmarks: {
@@ -14693,6 +20856,28 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "items": [
+                     *         {
+                     *           "activityId": "approve",
+                     *           "activityInstanceId": "order-7:3",
+                     *           "activityNodeId": "Workflow1:approve",
+                     *           "autoBurn": false,
+                     *           "autoComplete": false,
+                     *           "callbackMethodName": "text",
+                     *           "createdAt": "2026-01-31T08:00:00.000Z",
+                     *           "dueAt": "2026-01-31T08:00:00.000Z",
+                     *           "hash": "text",
+                     *           "id": "order-7",
+                     *           "metadata": {},
+                     *           "name": "Order",
+                     *           "payload": "text"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Items_OpenBookmark"];
                 };
             };
@@ -14701,8 +20886,9 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_workflow_instances_id_bookmarks_bookmarkId_url: {
@@ -14750,6 +20936,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "expiresAt": "2026-01-31T08:00:00.000Z",
+                     *       "url": "http://127.0.0.1:5001/bookmarks/resume?t=6b1f4f0e7a534c539a5e57a09c48a11e"
+                     *     }
+                     */
                     "application/json": components["schemas"]["UrlMade"];
                 };
             };
@@ -14782,21 +20974,31 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_workflow_instances_id_events: {
         parameters: {
             query?: {
-                /** @description A number, `start` or `now` */
+                /**
+                 * @description A number, `start` or `now`
+                 * @example 1042
+                 */
                 after?: string;
             };
             header?: {
-                /** @description As `after`, and counts before it */
+                /**
+                 * @description As `after`, and counts before it
+                 * @example 1042
+                 */
                 "Last-Event-ID"?: string | null;
             };
             path: {
@@ -14829,8 +21031,9 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_workflow_instances_id_execution_state: {
@@ -14872,8 +21075,9 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_workflow_instances_id_export: {
@@ -14933,8 +21137,9 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_workflow_instances_id_export: {
@@ -15005,24 +21210,38 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_workflow_instances_id_journal: {
         parameters: {
             query?: {
-                /** @description The number of pages to leave out */
+                /**
+                 * @description The number of pages to leave out
+                 * @example 1
+                 */
                 page?: number;
-                /** @description The largest number of items, at most 1000; 100 without it */
+                /**
+                 * @description The largest number of items, at most 1000; 100 without it
+                 * @example 1
+                 */
                 pageSize?: number;
-                /** @description The number of items to leave out, instead of `page` */
+                /**
+                 * @description The number of items to leave out, instead of `page`
+                 * @example 1
+                 */
                 skip?: number;
-                /** @description Another name of `pageSize` */
+                /**
+                 * @description Another name of `pageSize`
+                 * @example 1
+                 */
                 take?: number;
             };
             header?: never;
@@ -15046,6 +21265,37 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "isCut": false,
+                     *       "items": [
+                     *         {
+                     *           "activityId": "approve",
+                     *           "activityInstanceId": "order-7:3",
+                     *           "activityName": "Approve",
+                     *           "activityState": {},
+                     *           "activityType": "Elsa.Event",
+                     *           "activityTypeVersion": 1,
+                     *           "eventName": "Approved",
+                     *           "id": "order-7",
+                     *           "message": "waits for the event Approved",
+                     *           "node": "node-1",
+                     *           "nodeId": "Workflow1:approve",
+                     *           "outputs": {},
+                     *           "parentActivityInstanceId": "text",
+                     *           "payload": "text",
+                     *           "sequence": 1,
+                     *           "source": "orders.yaml:12",
+                     *           "timestamp": "2026-01-31T08:00:00.000Z",
+                     *           "workflowDefinitionId": "order",
+                     *           "workflowDefinitionVersionId": "6b1f4f0e7a534c539a5e57a09c48a11e",
+                     *           "workflowInstanceId": "order-7",
+                     *           "workflowVersion": 1
+                     *         }
+                     *       ],
+                     *       "totalCount": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["JournalPage"];
                 };
             };
@@ -15054,20 +21304,33 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_workflow_instances_id_journal: {
         parameters: {
             query?: {
-                /** @description The number of pages to leave out */
+                /**
+                 * @description The number of pages to leave out
+                 * @example 1
+                 */
                 page?: number;
-                /** @description The largest number of items, at most 1000; 100 without it */
+                /**
+                 * @description The largest number of items, at most 1000; 100 without it
+                 * @example 1
+                 */
                 pageSize?: number;
-                /** @description The number of items to leave out, instead of `page` */
+                /**
+                 * @description The number of items to leave out, instead of `page`
+                 * @example 1
+                 */
                 skip?: number;
-                /** @description Another name of `pageSize` */
+                /**
+                 * @description Another name of `pageSize`
+                 * @example 1
+                 */
                 take?: number;
             };
             header?: never;
@@ -15106,6 +21369,37 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "isCut": false,
+                     *       "items": [
+                     *         {
+                     *           "activityId": "approve",
+                     *           "activityInstanceId": "order-7:3",
+                     *           "activityName": "Approve",
+                     *           "activityState": {},
+                     *           "activityType": "Elsa.Event",
+                     *           "activityTypeVersion": 1,
+                     *           "eventName": "Approved",
+                     *           "id": "order-7",
+                     *           "message": "waits for the event Approved",
+                     *           "node": "node-1",
+                     *           "nodeId": "Workflow1:approve",
+                     *           "outputs": {},
+                     *           "parentActivityInstanceId": "text",
+                     *           "payload": "text",
+                     *           "sequence": 1,
+                     *           "source": "orders.yaml:12",
+                     *           "timestamp": "2026-01-31T08:00:00.000Z",
+                     *           "workflowDefinitionId": "order",
+                     *           "workflowDefinitionVersionId": "6b1f4f0e7a534c539a5e57a09c48a11e",
+                     *           "workflowInstanceId": "order-7",
+                     *           "workflowVersion": 1
+                     *         }
+                     *       ],
+                     *       "totalCount": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["JournalPage"];
                 };
             };
@@ -15113,11 +21407,13 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_workflow_instances_id_journal_activityId: {
@@ -15190,8 +21486,9 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_workflow_instances_id_restart: {
@@ -15203,7 +21500,10 @@ export interface operations {
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
-                /** @description `respond-async`: answer as soon as it is accepted. `wait=5`: answer within five seconds, with 202 if it takes longer */
+                /**
+                 * @description `respond-async`: answer as soon as it is accepted. `wait=5`: answer within five seconds, with 202 if it takes longer
+                 * @example wait=5
+                 */
                 Prefer?: string;
             };
             path: {
@@ -15288,6 +21588,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
             /** @description It has not run, or the journal does not have the whole value of a variable */
             409: {
                 headers: {
@@ -15301,14 +21602,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:staunch:problem:not-found",
-                     *       "title": "Not found",
-                     *       "status": 404,
-                     *       "detail": "there is no workflow instance order-7",
+                     *       "type": "urn:staunch:problem:unfit",
+                     *       "title": "Unfit",
+                     *       "status": 409,
+                     *       "detail": "It has not run, or the journal does not have the whole value of a variable",
                      *       "instance": "/elsa/api/workflow-instances/order-7",
                      *       "errors": {
                      *         "generalErrors": [
-                     *           "there is no workflow instance order-7"
+                     *           "It has not run, or the journal does not have the whole value of a variable"
                      *         ]
                      *       }
                      *     }
@@ -15318,9 +21619,37 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            /** @description A fault of this server: its log has the `incident` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:internal",
+                     *       "title": "Internal",
+                     *       "status": 500,
+                     *       "detail": "A fault of this server: its log has the `incident`",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "A fault of this server: its log has the `incident`"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_workflow_instances_id_resume: {
@@ -15332,7 +21661,10 @@ export interface operations {
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
-                /** @description `respond-async`: answer as soon as it is accepted. `wait=5`: answer within five seconds, with 202 if it takes longer */
+                /**
+                 * @description `respond-async`: answer as soon as it is accepted. `wait=5`: answer within five seconds, with 202 if it takes longer
+                 * @example wait=5
+                 */
                 Prefer?: string;
             };
             path: {
@@ -15424,14 +21756,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:staunch:problem:not-found",
-                     *       "title": "Not found",
-                     *       "status": 404,
-                     *       "detail": "there is no workflow instance order-7",
+                     *       "type": "urn:staunch:problem:bad-request",
+                     *       "title": "Bad request",
+                     *       "status": 400,
+                     *       "detail": "Several bookmarks are open: see `bookmarks`",
                      *       "instance": "/elsa/api/workflow-instances/order-7",
                      *       "errors": {
                      *         "generalErrors": [
-                     *           "there is no workflow instance order-7"
+                     *           "Several bookmarks are open: see `bookmarks`"
                      *         ]
                      *       }
                      *     }
@@ -15442,6 +21774,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
             /** @description It was already resumed, or never had that bookmark */
             409: {
                 headers: {
@@ -15453,14 +21786,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:staunch:problem:not-found",
-                     *       "title": "Not found",
-                     *       "status": 404,
-                     *       "detail": "there is no workflow instance order-7",
+                     *       "type": "urn:staunch:problem:unfit",
+                     *       "title": "Unfit",
+                     *       "status": 409,
+                     *       "detail": "It was already resumed, or never had that bookmark",
                      *       "instance": "/elsa/api/workflow-instances/order-7",
                      *       "errors": {
                      *         "generalErrors": [
-                     *           "there is no workflow instance order-7"
+                     *           "It was already resumed, or never had that bookmark"
                      *         ]
                      *       }
                      *     }
@@ -15470,15 +21803,46 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            /** @description A fault of this server: its log has the `incident` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:internal",
+                     *       "title": "Internal",
+                     *       "status": 500,
+                     *       "detail": "A fault of this server: its log has the `incident`",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "A fault of this server: its log has the `incident`"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_workflow_instances_id_state: {
         parameters: {
             query?: {
-                /** @description The `sequence` of a line; the newest one if it is not given */
+                /**
+                 * @description The `sequence` of a line; the newest one if it is not given
+                 * @example 12
+                 */
                 at?: number;
             };
             header?: never;
@@ -15532,14 +21896,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:staunch:problem:not-found",
-                     *       "title": "Not found",
-                     *       "status": 404,
-                     *       "detail": "there is no workflow instance order-7",
+                     *       "type": "urn:staunch:problem:unfit",
+                     *       "title": "Unfit",
+                     *       "status": 409,
+                     *       "detail": "It has not run, or an earlier version began it and kept no changes of variables",
                      *       "instance": "/elsa/api/workflow-instances/order-7",
                      *       "errors": {
                      *         "generalErrors": [
-                     *           "there is no workflow instance order-7"
+                     *           "It has not run, or an earlier version began it and kept no changes of variables"
                      *         ]
                      *       }
                      *     }
@@ -15548,8 +21912,9 @@ export interface operations {
                 };
             };
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_workflow_instances_id_variables: {
@@ -15576,6 +21941,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "items": [
+                     *         {
+                     *           "id": "order-7",
+                     *           "isIndexed": false,
+                     *           "name": "Order",
+                     *           "searchable": "text",
+                     *           "value": "text"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Items_VariableSeen"];
                 };
             };
@@ -15584,8 +21963,9 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_workflow_instances_id_variables: {
@@ -15634,6 +22014,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "items": [
+                     *         {
+                     *           "id": "order-7",
+                     *           "isIndexed": false,
+                     *           "name": "Order",
+                     *           "searchable": "text",
+                     *           "value": "text"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Items_VariableSeen"];
                 };
             };
@@ -15669,12 +22063,41 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
+            /** @description A fault of this server: its log has the `incident` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:internal",
+                     *       "title": "Internal",
+                     *       "status": 500,
+                     *       "detail": "A fault of this server: its log has the `incident`",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "A fault of this server: its log has the `incident`"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_workflow_instances_id_why: {
@@ -15701,6 +22124,119 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "answer": "It waits for the event \"paid\" at activity pay, since 2026-11-21T09:00:00.250Z (3 min).",
+                     *       "askedAt": "2026-11-21T09:03:00.250Z",
+                     *       "calls": [
+                     *         {
+                     *           "activityId": "approve",
+                     *           "attempt": 1,
+                     *           "attemptsMax": 1,
+                     *           "bookmarkId": "text",
+                     *           "notBefore": "text",
+                     *           "since": "2026-01-31T08:00:00.000Z",
+                     *           "what": "definition.publish"
+                     *         }
+                     *       ],
+                     *       "children": [
+                     *         {
+                     *           "subStatus": "Suspended",
+                     *           "workflowInstanceId": "order-7"
+                     *         }
+                     *       ],
+                     *       "cluster": {
+                     *         "backlog": 1,
+                     *         "executors": [
+                     *           {
+                     *             "node": "node-1",
+                     *             "state": "Running"
+                     *           }
+                     *         ],
+                     *         "isLeaseOwnerAlive": false,
+                     *         "leaseOwner": "node-b2",
+                     *         "leaseWantedBy": [
+                     *           "text"
+                     *         ],
+                     *         "pauses": [
+                     *           {
+                     *             "by": "text",
+                     *             "node": "node-1",
+                     *             "reason": "ordered twice",
+                     *             "since": "2026-01-31T08:00:00.000Z"
+                     *           }
+                     *         ],
+                     *         "timers": [
+                     *           "text"
+                     *         ]
+                     *       },
+                     *       "commands": [
+                     *         {
+                     *           "acceptedAt": "2026-01-31T08:00:00.000Z",
+                     *           "expiresAt": "2026-01-31T08:00:00.000Z",
+                     *           "id": "order-7",
+                     *           "isWaiting": false,
+                     *           "kind": "resume"
+                     *         }
+                     *       ],
+                     *       "deadLetters": [
+                     *         {
+                     *           "at": "2026-01-31T08:00:00.000Z",
+                     *           "canBeReplayed": false,
+                     *           "id": "order-7",
+                     *           "reason": "ordered twice",
+                     *           "subject": "orders.new"
+                     *         }
+                     *       ],
+                     *       "definitionId": "order",
+                     *       "definitionVersion": 3,
+                     *       "findings": [
+                     *         {
+                     *           "actions": [
+                     *             {
+                     *               "curl": "curl http://127.0.0.1:5001/elsa/api/workflow-instances/order-7",
+                     *               "nats": "nats req staunch.api.event.paid '{\"instanceId\":\"6b1f4f0e\"}'",
+                     *               "staunch": "staunch instance resume 6b1f4f0e --bookmark 77a0",
+                     *               "what": "definition.publish"
+                     *             }
+                     *           ],
+                     *           "cause": "event",
+                     *           "says": "It waits for the event \"paid\" at activity pay, since 2026-11-21T09:00:00.250Z (3 min).",
+                     *           "since": "2026-11-21T09:00:00.250Z",
+                     *           "until": "text",
+                     *           "weight": "blocks"
+                     *         }
+                     *       ],
+                     *       "incidents": [
+                     *         {
+                     *           "activityId": "approve",
+                     *           "code": "HttpStatus",
+                     *           "message": "waits for the event Approved",
+                     *           "timestamp": "2026-01-31T08:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "journal": [
+                     *         {
+                     *           "activityId": "approve",
+                     *           "eventName": "Approved",
+                     *           "message": "waits for the event Approved",
+                     *           "node": "node-1",
+                     *           "sequence": 1,
+                     *           "timestamp": "2026-01-31T08:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "parent": {
+                     *         "subStatus": "Suspended",
+                     *         "workflowInstanceId": "order-7"
+                     *       },
+                     *       "subStatus": "Suspended",
+                     *       "unknown": [
+                     *         "text"
+                     *       ],
+                     *       "updatedAt": "2026-11-21T09:00:00.250Z",
+                     *       "workflowInstanceId": "order-7"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Why"];
                 };
             };
@@ -15709,16 +22245,23 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_elsa_hubs_workflow_instance: {
         parameters: {
             query?: {
-                /** @description The token of a negotiation; any is taken */
+                /**
+                 * @description The token of a negotiation; any is taken
+                 * @example order-7
+                 */
                 id?: string;
-                /** @description An API key or a token, where no header can be sent */
+                /**
+                 * @description An API key or a token, where no header can be sent
+                 * @example stk_6b1f4f0e7a534c539a5e57a09c48a11e
+                 */
                 access_token?: string;
             };
             header?: never;
@@ -15748,14 +22291,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:staunch:problem:not-found",
-                     *       "title": "Not found",
-                     *       "status": 404,
-                     *       "detail": "there is no workflow instance order-7",
+                     *       "type": "urn:staunch:problem:bad-request",
+                     *       "title": "Bad request",
+                     *       "status": 400,
+                     *       "detail": "No WebSocket",
                      *       "instance": "/elsa/api/workflow-instances/order-7",
                      *       "errors": {
                      *         "generalErrors": [
-                     *           "there is no workflow instance order-7"
+                     *           "No WebSocket"
                      *         ]
                      *       }
                      *     }
@@ -15766,16 +22309,23 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     post_elsa_hubs_workflow_instance_negotiate: {
         parameters: {
             query?: {
-                /** @description 0 or 1 */
+                /**
+                 * @description 0 or 1
+                 * @example 1
+                 */
                 negotiateVersion?: number;
-                /** @description An API key or a token, where no header can be sent */
+                /**
+                 * @description An API key or a token, where no header can be sent
+                 * @example stk_6b1f4f0e7a534c539a5e57a09c48a11e
+                 */
                 access_token?: string;
             };
             header?: never;
@@ -15794,6 +22344,21 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "availableTransports": [
+                     *         {
+                     *           "transferFormats": [
+                     *             "text"
+                     *           ],
+                     *           "transport": "WebSockets"
+                     *         }
+                     *       ],
+                     *       "connectionId": "text",
+                     *       "connectionToken": "text",
+                     *       "negotiateVersion": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["Negotiated"];
                 };
             };
@@ -15801,18 +22366,28 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_events_trigger_link: {
         parameters: {
             query: {
-                /** @description The token */
+                /**
+                 * @description The token
+                 * @example 6b1f4f0e7a534c539a5e57a09c48a11e
+                 */
                 t: string;
-                /** @description Answer as soon as it is accepted */
+                /**
+                 * @description Answer as soon as it is accepted
+                 * @example false
+                 */
                 async?: boolean;
-                /** @description The payload, as a JSON object */
+                /**
+                 * @description The payload, as a JSON object
+                 * @example order-7
+                 */
                 in?: string;
             };
             header?: never;
@@ -15877,6 +22452,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
             /** @description The token is not valid */
             404: {
                 headers: {
@@ -15904,8 +22480,35 @@ export interface operations {
                 };
             };
             429: components["responses"]["TooManyRequests"];
+            /** @description A fault of this server: its log has the `incident` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:internal",
+                     *       "title": "Internal",
+                     *       "status": 500,
+                     *       "detail": "A fault of this server: its log has the `incident`",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "A fault of this server: its log has the `incident`"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_health_live: {
@@ -15926,12 +22529,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "text"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Alive"];
                 };
             };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_health_ready: {
@@ -15970,7 +22581,10 @@ export interface operations {
                     "application/json": components["schemas"]["Ready"];
                 };
             };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             /** @description With `checks` */
             503: {
                 headers: {
@@ -15983,14 +22597,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "urn:staunch:problem:not-found",
-                     *       "title": "Not found",
-                     *       "status": 404,
-                     *       "detail": "there is no workflow instance order-7",
+                     *       "type": "urn:staunch:problem:overloaded",
+                     *       "title": "Overloaded",
+                     *       "status": 503,
+                     *       "detail": "With `checks`",
                      *       "instance": "/elsa/api/workflow-instances/order-7",
                      *       "errors": {
                      *         "generalErrors": [
-                     *           "there is no workflow instance order-7"
+                     *           "With `checks`"
                      *         ]
                      *       }
                      *     }
@@ -15998,7 +22612,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_metrics: {
@@ -16022,11 +22636,13 @@ export interface operations {
                     "text/plain": string;
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
     get_openapi_json: {
@@ -16047,12 +22663,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "info": {},
+                     *       "openapi": "3.1.0",
+                     *       "paths": {}
+                     *     }
+                     */
                     "application/json": components["schemas"]["Description"];
                 };
             };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
-            default: components["responses"]["Other"];
+            504: components["responses"]["TooSlow"];
         };
     };
 }
