@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 const MEMBERS: &str = include_str!("members.json");
 
 /// Schemas within schemas, at most: further ones are left out.
-const DEPTH_MAX: usize = 8;
+const DEPTH_MAX: usize = 12;
 
 /// Makes examples of the schemas of a document.
 pub(super) struct Samples {

@@ -187,7 +187,7 @@ async fn a_process_whose_user_lacks_a_permission_says_so_at_its_start() {
     for (role, user, missing) in [
         ("executor", "timer", "$JS.API.CONSUMER.MSG.NEXT.STAUNCH_COMMANDS.executor"),
         ("timer", "cache-notifier", "$KV.staunch_timers.>"),
-        ("ingress", "executor", "staunch.cache.changed"),
+        ("ingress", "executor", "$JS.API.STREAM.MSG.DELETE.STAUNCH_DEAD"),
         ("cache-notifier", "ingress", "$KV.staunch_definitions.>"),
     ] {
         let began = Instant::now();
