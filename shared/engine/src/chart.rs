@@ -2,8 +2,7 @@
 
 use model::{Map, VersionId, limits};
 
-use crate::keeping::kept;
-use crate::keeping::masked;
+use crate::keeping::{kept, masked};
 use crate::outline::{Declared, Node, Outline, Source};
 use crate::program::Program;
 use crate::state::State;
@@ -105,11 +104,8 @@ impl<'p> Charted<'p> {
         if self.node.used.is_some() { name.to_owned() } else { pascal(name) }
     }
 
-    /// It names a variable of the memory driver, and may give it a value.
+    /// It names a variable whose values the journal does not show, and may give it one.
     fn sets_hidden(&self) -> bool {
-        if !self.outline.hides {
-            return false;
-        }
         let Some(Source::Literal(named)) = self.node.inputs.get("variable").map(|found| &found.0)
         else {
             return false;

@@ -22,6 +22,7 @@ fn reads(id: &str, stream: Option<&str>) -> Value {
         "subject": "sensors.*.temperature", "result": {"memoryReference": {"id": "r"}}});
     if let Some(stream) = stream {
         heard["stream"] = json!(stream);
+        heard["from"] = json!("all");
     }
     let said = json!({"type": "Elsa.SetOutput", "id": "said", "outputName": "Celsius",
         "outputValue": {"js": "variables.Reading.celsius"}});

@@ -127,7 +127,7 @@ pub(crate) async fn what_is_chosen_starts_once_and_in_order(world: World) {
     let publish = async |content: String| {
         stream.publish("orders.eu", content.into()).await.unwrap().await.unwrap();
     };
-    publish("no order".to_owned()).await;
+    publish("null".to_owned()).await;
     for id in 0..CHOSEN {
         for _ in 0..2 {
             publish(json!({ "id": id }).to_string()).await;
@@ -166,5 +166,5 @@ pub(crate) async fn what_is_chosen_starts_once_and_in_order(world: World) {
     assert!((1..=2).contains(&api.count("objects", None).await));
     let dead = stream.get_stream("STAUNCH_DEAD").await.unwrap();
     let letter = dead.get_last_raw_message_by_subject("staunch.dead.message.orders.eu").await;
-    assert_eq!(letter.unwrap().payload.as_ref(), b"no order");
+    assert_eq!(letter.unwrap().payload.as_ref(), b"null");
 }
