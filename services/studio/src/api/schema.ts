@@ -9043,7 +9043,14 @@ export interface operations {
                      *         {
                      *           "isSuccessful": false,
                      *           "log": {
-                     *             "logEntries": []
+                     *             "logEntries": [
+                     *               {
+                     *                 "eventName": "Approved",
+                     *                 "logLevel": "text",
+                     *                 "message": "waits for the event Approved",
+                     *                 "timestamp": "2026-01-31T08:00:00.000Z"
+                     *               }
+                     *             ]
                      *           },
                      *           "workflowHasScheduledWork": false,
                      *           "workflowInstanceId": "order-7"
@@ -9202,7 +9209,14 @@ export interface operations {
                      *         {
                      *           "isSuccessful": false,
                      *           "log": {
-                     *             "logEntries": []
+                     *             "logEntries": [
+                     *               {
+                     *                 "eventName": "Approved",
+                     *                 "logLevel": "text",
+                     *                 "message": "waits for the event Approved",
+                     *                 "timestamp": "2026-01-31T08:00:00.000Z"
+                     *               }
+                     *             ]
                      *           },
                      *           "workflowHasScheduledWork": false,
                      *           "workflowInstanceId": "order-7"
@@ -9264,7 +9278,14 @@ export interface operations {
                      *         {
                      *           "isSuccessful": false,
                      *           "log": {
-                     *             "logEntries": []
+                     *             "logEntries": [
+                     *               {
+                     *                 "eventName": "Approved",
+                     *                 "logLevel": "text",
+                     *                 "message": "waits for the event Approved",
+                     *                 "timestamp": "2026-01-31T08:00:00.000Z"
+                     *               }
+                     *             ]
                      *           },
                      *           "workflowHasScheduledWork": false,
                      *           "workflowInstanceId": "order-7"
@@ -11062,22 +11083,54 @@ export interface operations {
                      *             "definitionId": "order",
                      *             "description": "Waits for an approval",
                      *             "id": "order-7",
-                     *             "inputs": [],
+                     *             "inputs": [
+                     *               {
+                     *                 "isArray": false,
+                     *                 "name": "Order",
+                     *                 "type": "Elsa.Event"
+                     *               }
+                     *             ],
                      *             "isLatest": false,
                      *             "isPublished": false,
                      *             "isReadonly": false,
                      *             "isSystem": false,
                      *             "name": "Order",
-                     *             "options": {},
+                     *             "options": {
+                     *               "activationStrategyType": "text",
+                     *               "autoUpdateConsumingWorkflows": false,
+                     *               "incidentStrategyType": "text",
+                     *               "usableAsActivity": false
+                     *             },
                      *             "outcomes": [
                      *               "text"
                      *             ],
-                     *             "outputs": [],
+                     *             "outputs": [
+                     *               {
+                     *                 "isArray": false,
+                     *                 "name": "Order",
+                     *                 "type": "Elsa.Event"
+                     *               }
+                     *             ],
                      *             "publishedAt": "2026-01-31T08:00:00.000Z",
                      *             "root": {},
-                     *             "variables": [],
+                     *             "variables": [
+                     *               {
+                     *                 "id": "order-7",
+                     *                 "isArray": false,
+                     *                 "name": "Order",
+                     *                 "storageDriverTypeName": "text",
+                     *                 "typeName": "String",
+                     *                 "value": "text"
+                     *               }
+                     *             ],
                      *             "version": 3,
-                     *             "links": []
+                     *             "links": [
+                     *               {
+                     *                 "href": "/elsa/api/workflow-definitions/order",
+                     *                 "method": "GET",
+                     *                 "rel": "self"
+                     *               }
+                     *             ]
                      *           }
                      *         }
                      *       ]
@@ -17958,8 +18011,31 @@ export interface operations {
                      *             "activityId": "approve",
                      *             "activityName": "Approve",
                      *             "activityNodeId": "Workflow1:approve",
+                     *             "activityState": {},
                      *             "activityType": "Elsa.Event",
+                     *             "callStackDepth": 1,
+                     *             "completedAt": "2026-01-31T08:00:00.000Z",
+                     *             "dynamicVariables": [
+                     *               {
+                     *                 "id": "order-7",
+                     *                 "isArray": false,
+                     *                 "name": "Order",
+                     *                 "storageDriverTypeName": "text",
+                     *                 "typeName": "String",
+                     *                 "value": "text"
+                     *               }
+                     *             ],
+                     *             "faultCount": 1,
                      *             "id": "order-7",
+                     *             "isExecuting": false,
+                     *             "metadata": {},
+                     *             "ownerActivityNodeId": "text",
+                     *             "parentContextId": "text",
+                     *             "properties": {},
+                     *             "scheduledActivityNodeId": "text",
+                     *             "startedAt": "2026-01-31T08:00:00.000Z",
+                     *             "status": "text",
+                     *             "tag": "text",
                      *             "variables": {
                      *               "Amount": 120
                      *             }
@@ -17970,15 +18046,26 @@ export interface operations {
                      *             "activityId": "approve",
                      *             "activityInstanceId": "order-7:3",
                      *             "activityNodeId": "Workflow1:approve",
+                     *             "autoBurn": false,
+                     *             "autoComplete": false,
+                     *             "callbackMethodName": "text",
+                     *             "createdAt": "2026-01-31T08:00:00.000Z",
+                     *             "dueAt": "2026-01-31T08:00:00.000Z",
+                     *             "hash": "text",
                      *             "id": "order-7",
-                     *             "name": "Order"
+                     *             "metadata": {},
+                     *             "name": "Order",
+                     *             "payload": "text"
                      *           }
                      *         ],
                      *         "calls": [
                      *           {
                      *             "activityId": "approve",
+                     *             "bookmarkId": "text",
                      *             "key": "stk_6b1f4f0e7a534c539a5e57a09c48a11e",
+                     *             "kind": "text",
                      *             "method": "GET",
+                     *             "summary": "text",
                      *             "url": "http://127.0.0.1:5001/bookmarks/resume?t=6b1f4f0e7a534c539a5e57a09c48a11e"
                      *           }
                      *         ],
@@ -17999,7 +18086,16 @@ export interface operations {
                      *             "activityInstanceId": "order-7:3",
                      *             "activityNodeId": "Workflow1:approve",
                      *             "activityType": "Elsa.Event",
-                     *             "message": "waits for the event Approved"
+                     *             "code": "text",
+                     *             "exception": {
+                     *               "innerException": "text",
+                     *               "message": "waits for the event Approved",
+                     *               "metadata": {},
+                     *               "stackTrace": "text",
+                     *               "type": "Elsa.Event"
+                     *             },
+                     *             "message": "waits for the event Approved",
+                     *             "timestamp": "2026-01-31T08:00:00.000Z"
                      *           }
                      *         ],
                      *         "input": {},
@@ -18013,7 +18109,21 @@ export interface operations {
                      *         "scheduledActivities": [
                      *           {
                      *             "activityId": "approve",
-                     *             "activityNodeId": "Workflow1:approve"
+                     *             "activityNodeId": "Workflow1:approve",
+                     *             "existingActivityExecutionContextId": "text",
+                     *             "input": {},
+                     *             "ownerContextId": "text",
+                     *             "tag": "text",
+                     *             "variables": [
+                     *               {
+                     *                 "id": "order-7",
+                     *                 "isArray": false,
+                     *                 "name": "Order",
+                     *                 "storageDriverTypeName": "text",
+                     *                 "typeName": "String",
+                     *                 "value": "text"
+                     *               }
+                     *             ]
                      *           }
                      *         ],
                      *         "status": "text",
@@ -18184,8 +18294,31 @@ export interface operations {
                      *             "activityId": "approve",
                      *             "activityName": "Approve",
                      *             "activityNodeId": "Workflow1:approve",
+                     *             "activityState": {},
                      *             "activityType": "Elsa.Event",
+                     *             "callStackDepth": 1,
+                     *             "completedAt": "2026-01-31T08:00:00.000Z",
+                     *             "dynamicVariables": [
+                     *               {
+                     *                 "id": "order-7",
+                     *                 "isArray": false,
+                     *                 "name": "Order",
+                     *                 "storageDriverTypeName": "text",
+                     *                 "typeName": "String",
+                     *                 "value": "text"
+                     *               }
+                     *             ],
+                     *             "faultCount": 1,
                      *             "id": "order-7",
+                     *             "isExecuting": false,
+                     *             "metadata": {},
+                     *             "ownerActivityNodeId": "text",
+                     *             "parentContextId": "text",
+                     *             "properties": {},
+                     *             "scheduledActivityNodeId": "text",
+                     *             "startedAt": "2026-01-31T08:00:00.000Z",
+                     *             "status": "text",
+                     *             "tag": "text",
                      *             "variables": {
                      *               "Amount": 120
                      *             }
@@ -18196,15 +18329,26 @@ export interface operations {
                      *             "activityId": "approve",
                      *             "activityInstanceId": "order-7:3",
                      *             "activityNodeId": "Workflow1:approve",
+                     *             "autoBurn": false,
+                     *             "autoComplete": false,
+                     *             "callbackMethodName": "text",
+                     *             "createdAt": "2026-01-31T08:00:00.000Z",
+                     *             "dueAt": "2026-01-31T08:00:00.000Z",
+                     *             "hash": "text",
                      *             "id": "order-7",
-                     *             "name": "Order"
+                     *             "metadata": {},
+                     *             "name": "Order",
+                     *             "payload": "text"
                      *           }
                      *         ],
                      *         "calls": [
                      *           {
                      *             "activityId": "approve",
+                     *             "bookmarkId": "text",
                      *             "key": "stk_6b1f4f0e7a534c539a5e57a09c48a11e",
+                     *             "kind": "text",
                      *             "method": "GET",
+                     *             "summary": "text",
                      *             "url": "http://127.0.0.1:5001/bookmarks/resume?t=6b1f4f0e7a534c539a5e57a09c48a11e"
                      *           }
                      *         ],
@@ -18225,7 +18369,16 @@ export interface operations {
                      *             "activityInstanceId": "order-7:3",
                      *             "activityNodeId": "Workflow1:approve",
                      *             "activityType": "Elsa.Event",
-                     *             "message": "waits for the event Approved"
+                     *             "code": "text",
+                     *             "exception": {
+                     *               "innerException": "text",
+                     *               "message": "waits for the event Approved",
+                     *               "metadata": {},
+                     *               "stackTrace": "text",
+                     *               "type": "Elsa.Event"
+                     *             },
+                     *             "message": "waits for the event Approved",
+                     *             "timestamp": "2026-01-31T08:00:00.000Z"
                      *           }
                      *         ],
                      *         "input": {},
@@ -18239,7 +18392,21 @@ export interface operations {
                      *         "scheduledActivities": [
                      *           {
                      *             "activityId": "approve",
-                     *             "activityNodeId": "Workflow1:approve"
+                     *             "activityNodeId": "Workflow1:approve",
+                     *             "existingActivityExecutionContextId": "text",
+                     *             "input": {},
+                     *             "ownerContextId": "text",
+                     *             "tag": "text",
+                     *             "variables": [
+                     *               {
+                     *                 "id": "order-7",
+                     *                 "isArray": false,
+                     *                 "name": "Order",
+                     *                 "storageDriverTypeName": "text",
+                     *                 "typeName": "String",
+                     *                 "value": "text"
+                     *               }
+                     *             ]
                      *           }
                      *         ],
                      *         "status": "text",
@@ -20484,7 +20651,16 @@ export interface operations {
                      *             "activityType": "Elsa.Event",
                      *             "callStackDepth": 1,
                      *             "completedAt": "2026-01-31T08:00:00.000Z",
-                     *             "dynamicVariables": [],
+                     *             "dynamicVariables": [
+                     *               {
+                     *                 "id": "order-7",
+                     *                 "isArray": false,
+                     *                 "name": "Order",
+                     *                 "storageDriverTypeName": "text",
+                     *                 "typeName": "String",
+                     *                 "value": "text"
+                     *               }
+                     *             ],
                      *             "faultCount": 1,
                      *             "id": "order-7",
                      *             "isExecuting": false,
@@ -20548,7 +20724,10 @@ export interface operations {
                      *             "activityType": "Elsa.Event",
                      *             "code": "text",
                      *             "exception": {
+                     *               "innerException": "text",
                      *               "message": "waits for the event Approved",
+                     *               "metadata": {},
+                     *               "stackTrace": "text",
                      *               "type": "Elsa.Event"
                      *             },
                      *             "message": "waits for the event Approved",
@@ -20571,7 +20750,16 @@ export interface operations {
                      *             "input": {},
                      *             "ownerContextId": "text",
                      *             "tag": "text",
-                     *             "variables": []
+                     *             "variables": [
+                     *               {
+                     *                 "id": "order-7",
+                     *                 "isArray": false,
+                     *                 "name": "Order",
+                     *                 "storageDriverTypeName": "text",
+                     *                 "typeName": "String",
+                     *                 "value": "text"
+                     *               }
+                     *             ]
                      *           }
                      *         ],
                      *         "status": "text",
