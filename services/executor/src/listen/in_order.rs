@@ -48,7 +48,7 @@ async fn is_at_work(cx: &Cx, takers: &[(InstanceId, CommandId)]) -> Result<bool,
             sub_statuses: vec![SubStatus::Pending, SubStatus::Executing],
             ..InstanceFilter::default()
         };
-        if cx.store.list(&filter, Page::new(0, 1)).await?.items.first().is_some() {
+        if !cx.store.list(&filter, Page::new(0, 1)).await?.items.is_empty() {
             return Ok(true);
         }
         for (instance, command) in part {

@@ -15,7 +15,7 @@ export const instancesQuery = (request: Api["ListRequest"], key: unknown) =>
   queryOptions({
     queryKey: ["instances", key],
     queryFn: ({ signal }) =>
-      json<Api["Paged_InstanceSummary"]>("/workflow-instances/query", {
+      json<Api["InstancePage"]>("/workflow-instances/query", {
         method: "POST",
         body: request,
         signal,
@@ -32,7 +32,7 @@ export function useCounts(filters: Api["ListRequest"][], key: unknown = filters)
       Promise.all(
         filters.map(async (filter) => {
           const body = { ...filter, page: 0, pageSize: 0 };
-          const page = await json<Api["Paged_InstanceSummary"]>("/workflow-instances/query", {
+          const page = await json<Api["InstancePage"]>("/workflow-instances/query", {
             method: "POST",
             body,
             signal,

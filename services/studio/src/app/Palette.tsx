@@ -34,7 +34,7 @@ function useFound(text: string) {
             )
           : { items: [] },
         can("read:workflow-instances")
-          ? get<Api["Paged_InstanceSummary"]>("/workflow-instances", query, signal)
+          ? get<Api["InstancePage"]>("/workflow-instances", query, signal)
           : { items: [] },
       ]);
       return { definitions: definitions.items, instances: instances.items };
