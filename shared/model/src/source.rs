@@ -158,7 +158,7 @@ mod tests {
         assert_eq!((keys.bucket(), plain.bucket()), (Some("config"), None));
         let objects = MessageSource::objects("files");
         assert_eq!(objects.bucket(), Some("files"));
-        for source in [plain.clone(), choosy.clone(), keys, objects] {
+        for source in [plain.clone(), choosy, keys, objects] {
             let stimulus = Stimulus::message(&source);
             assert_eq!(MessageSource::of(&stimulus.payload), Some(source.clone()));
             assert_eq!(stimulus.hash() == Stimulus::message(&plain).hash(), source == plain);
