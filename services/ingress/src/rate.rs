@@ -86,8 +86,8 @@ impl Rates {
         if starts > max {
             Metrics.refused();
             let detail = format!(
-                "count is {starts}, and one workflow definition is started at most {} here: send at \
-                 most {max} at once, or let the operator raise limit-definition",
+                "count is {starts}, and the limit of starts of one workflow definition here is {}: send \
+                 at most {max} at once, or let the operator raise limit-definition",
                 limit.rate
             );
             return Err(Problem::bad_request(detail).with("limit", limit.name));

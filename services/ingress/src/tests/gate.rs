@@ -215,7 +215,7 @@ async fn starts_together_are_counted_together() {
         all["totalCount"].as_u64().unwrap()
     };
     let detail = send(6).await.problem(400);
-    assert!(detail.contains("count is 6"), "{detail}");
+    assert!(detail.contains("count is 6") && detail.contains("5 requests in 3600s"), "{detail}");
     assert!(detail.contains("send at most 5 at once"), "{detail}");
     assert_eq!(started().await, 0, "a refusal starts nothing, and costs nothing");
     send(3).await.expect(200);
