@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::Options;
-use crate::login::{Login, Target};
+use crate::login::{self, Login, Target};
 use crate::options::{ANSWER_MAX, MINIMUM_VERSION};
 use crate::refusals::Refusals;
 
@@ -62,8 +62,7 @@ impl Link {
         };
         let give_up = Instant::now() + options.connect_max;
         let client = loop {
-            let settings = settings(options, &inbox, heard.clone());
-            let settings = target.login.apply(settings)?;
+            let settings = settings(options, &target.login, &inbox, heard.clone());
             match settings.connect(&target.servers[..]).await {
                 Ok(client) => break client,
                 Err(error) if is_denial(error.kind()) => return Err(denied(&target)),
@@ -141,8 +140,8 @@ struct Heard {
     explain_at: Arc<Mutex<Option<Instant>>>,
 }
 
-fn settings(options: &Options, inbox: &str, heard: Heard) -> ConnectOptions {
-    let settings = ConnectOptions::new()
+fn settings(options: &Options, login: &Login, inbox: &str, heard: Heard) -> ConnectOptions {
+    let settings = login::settings(options, login)
         .name(format!("{} {}", options.name, heard.purpose))
         .ping_interval(PING_INTERVAL)
         .connection_timeout(CONNECT_TIMEOUT)
@@ -255,11 +254,9 @@ async fn reason(options: &Options) -> Option<String> {
         Ok(target) => target,
         Err(error) => return Some(error.to_string()),
     };
-    let settings = secured(ConnectOptions::new().connection_timeout(EXPLAIN_MAX), options);
-    match target.login.apply(settings) {
-        Ok(settings) => settings.connect(&target.servers[..]).await.err().map(|e| e.to_string()),
-        Err(error) => Some(error.to_string()),
-    }
+    let settings = login::settings(options, &target.login).connection_timeout(EXPLAIN_MAX);
+    let connected = secured(settings, options).connect(&target.servers[..]).await;
+    connected.err().map(|error| error.to_string())
 }
 
 fn check_version(found: &str) -> Result<(), Error> {

@@ -7,8 +7,9 @@
 use std::fmt;
 use std::path::Path;
 
-use async_nats::{ConnectOptions, ServerAddr};
+use async_nats::{Auth, AuthError, ConnectOptions, ServerAddr};
 use bus::Error;
+use nkeys::KeyPair;
 use percent_encoding::percent_decode_str;
 
 use crate::Options;
@@ -30,10 +31,11 @@ pub(crate) enum Login {
         password: String,
     },
     Token(String),
-    /// The text of a credentials file: a JWT and the seed of its NKey.
+    /// A credentials file: a JWT and the seed of its NKey.
     Credentials {
         path: String,
-        text: String,
+        jwt: String,
+        seed: String,
     },
     NKey {
         path: String,
@@ -43,14 +45,14 @@ pub(crate) enum Login {
 }
 
 impl Target {
-    /// Reads servers and login from the options.
+    /// Reads servers and login from the options, and from the files that they name.
     ///
     /// # Errors
     /// [`Error::Denied`] when a URL or a file cannot be read, or when two of them contain a login.
     pub(crate) fn read(options: &Options) -> Result<Self, Error> {
         let mut servers = Vec::new();
         let mut login = Login::Nobody;
-        for text in options.url.split(',') {
+        for text in url(options)?.split(',') {
             let (server, found) = read_url(text.trim())?;
             servers.push(server);
             if found == Login::Nobody || found == login {
@@ -85,22 +87,49 @@ impl Target {
     }
 }
 
-impl Login {
-    /// The client's settings with this login.
-    pub(crate) fn apply(&self, settings: ConnectOptions) -> Result<ConnectOptions, Error> {
-        Ok(match self.clone() {
-            Self::Nobody => settings,
-            Self::User { name, password } => settings.user_and_password(name, password),
-            Self::Token(token) => settings.token(token),
-            Self::NKey { seed, .. } => settings.nkey(seed),
-            Self::Credentials { path, text } => settings.credentials(&text).map_err(|error| {
-                Error::Denied(format!("{path} is not a NATS credentials file: {error}"))
-            })?,
-        })
+/// A client's settings whose login is read again for each connection: passwords, credentials and seeds
+/// may be replaced while the process runs. The user stays: subjects of answers have its name.
+pub(crate) fn settings(options: &Options, first: &Login) -> ConnectOptions {
+    let (options, user) = (options.clone(), first.user().map(str::to_owned));
+    ConnectOptions::with_auth_callback(move |nonce| {
+        std::future::ready(authenticated(&options, user.as_deref(), &nonce))
+    })
+}
+
+fn authenticated(options: &Options, user: Option<&str>, nonce: &[u8]) -> Result<Auth, AuthError> {
+    let login = Target::read(options).map_err(AuthError::new)?.login;
+    if login.user() != user {
+        return Err(AuthError::new(format!(
+            "the login is {login} now: only its secret may change while a process runs, so start \
+             the process again"
+        )));
     }
+    login.answer(nonce)
 }
 
 impl Login {
+    /// The login, with this text of the server signed where it asks for that.
+    fn answer(self, nonce: &[u8]) -> Result<Auth, AuthError> {
+        let signed = |seed: &str| {
+            KeyPair::from_seed(seed).and_then(|pair| pair.sign(nonce)).map_err(AuthError::new)
+        };
+        let mut auth = Auth::new();
+        match self {
+            Self::Nobody => {}
+            Self::User { name, password } => {
+                (auth.username, auth.password) = (Some(name), Some(password));
+            }
+            Self::Token(token) => auth.token = Some(token),
+            Self::NKey { public, seed, .. } => {
+                (auth.nkey, auth.signature) = (Some(public), Some(signed(&seed)?));
+            }
+            Self::Credentials { jwt, seed, .. } => {
+                (auth.jwt, auth.signature) = (Some(jwt), Some(signed(&seed)?));
+            }
+        }
+        Ok(auth)
+    }
+
     /// The user's name in configurations of nats-server: a name, or the public key of an NKey.
     pub(crate) fn user(&self) -> Option<&str> {
         match self {
@@ -127,6 +156,14 @@ impl fmt::Display for Login {
 /// A server as `host:port`.
 pub(crate) fn place(server: &ServerAddr) -> String {
     format!("{}:{}", server.host(), server.port())
+}
+
+/// The URLs: as the file has them now, if they come from one.
+fn url(options: &Options) -> Result<String, Error> {
+    match &options.url_file {
+        Some(path) => Ok(read_file("file with the NATS URL", path)?.trim().to_owned()),
+        None => Ok(options.url.clone()),
+    }
 }
 
 /// One server, and the login in its URL.
@@ -159,14 +196,24 @@ fn read_url(text: &str) -> Result<(ServerAddr, Login), Error> {
 
 fn read_credentials(path: &Path) -> Result<Login, Error> {
     let text = read_file("NATS credentials file", path)?;
-    Ok(Login::Credentials { path: path.display().to_string(), text })
+    // Each part stands between two lines of dashes, the first with its name.
+    let part = |name: &str| {
+        let mut lines = text.lines().skip_while(|line| !line.contains(name)).skip(1);
+        let part = lines.find(|line| !line.trim().is_empty()).map(str::trim);
+        part.filter(|part| !part.starts_with('-')).map(str::to_owned).ok_or_else(|| {
+            let path = path.display();
+            Error::Denied(format!("{path} is not a NATS credentials file: it has no {name}"))
+        })
+    };
+    let (jwt, seed) = (part("BEGIN NATS USER JWT")?, part("BEGIN USER NKEY SEED")?);
+    Ok(Login::Credentials { path: path.display().to_string(), jwt, seed })
 }
 
 fn read_seed(path: &Path) -> Result<Login, Error> {
     let text = read_file("NKey seed file", path)?;
     // As `nk -gen user` writes it, or with comments around it.
     let seed = text.lines().map(str::trim).find(|line| line.starts_with("SU")).unwrap_or("");
-    let public = nkeys::KeyPair::from_seed(seed).map(|pair| pair.public_key());
+    let public = KeyPair::from_seed(seed).map(|pair| pair.public_key());
     let public = public.map_err(|error| {
         Error::Denied(format!(
             "{} has no seed of an NKey for a user, a line that begins with SU: {error}",

@@ -18,6 +18,8 @@ pub struct Options {
     /// One or more servers, separated by commas: `nats://host:4222`, `tls://user:password@host`,
     /// `nats://token@host`. All servers take the same login; it may stand in one URL or in each.
     pub url: String,
+    /// The file that the URL was read from, if it has to be read again for each connection.
+    pub url_file: Option<PathBuf>,
     /// The name that the server shows for the connections.
     pub name: String,
     /// A credentials file (`nsc generate creds`), if the URL has no login.
@@ -56,6 +58,7 @@ impl Options {
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
+            url_file: None,
             name: "staunch".to_owned(),
             creds: None,
             nkey: None,

@@ -11,7 +11,10 @@ use bus_nats::{Options, connect};
 use nkeys::KeyPair;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use testkit::{TestNats, nats_with};
+use testkit::{TestNats, eventually, nats_with};
+
+/// The longest wait for any condition.
+const BOUND: Duration = Duration::from_secs(20);
 
 /// A server with this configuration, and its directory.
 async fn server(configuration: &str) -> (TestNats, TempDir) {
@@ -135,4 +138,48 @@ fn token(issuer: &KeyPair, subject: &KeyPair, claims: &Value) -> String {
     let signed =
         format!("{}.{}", encode(&json!({"typ": "JWT", "alg": "ed25519-nkey"})), encode(&body));
     format!("{signed}.{}", URL_SAFE_NO_PAD.encode(issuer.sign(signed.as_bytes()).unwrap()))
+}
+
+/// A password is replaced while a process runs: the next connection has the new one.
+#[tokio::test]
+async fn a_password_in_a_file_is_read_again_for_each_connection() {
+    let folder = tempfile::tempdir().unwrap();
+    let configuration = folder.path().join("server.conf");
+    let set = |user: &str, password: &str| {
+        let text = format!("authorization {{ user: {user}, password: \"{password}\" }}");
+        std::fs::write(&configuration, text).unwrap();
+    };
+    set("staunch", "first hush");
+    let path = configuration.clone();
+    let mut server = nats_with(|options| options.config = Some(path)).await;
+    let file = folder.path().join("url");
+    let tell = |server: &TestNats, login: &str| {
+        let url = server.url().replace("nats://", &format!("nats://{login}@"));
+        std::fs::write(&file, format!("{url}\n")).unwrap();
+        url
+    };
+    let url = tell(&server, "staunch:first%20hush");
+    let bus = connect(Options { url_file: Some(file.clone()), ..Options::new(url) }).await.unwrap();
+    let answers = async || bus.ping().await.is_ok();
+    assert!(answers().await);
+
+    set("staunch", "second hush");
+    tell(&server, "staunch:second%20hush");
+    server.server().kill().unwrap();
+    server.server().restart().await.unwrap();
+    eventually("the new password is used", BOUND, answers).await;
+
+    // The subjects of answers have the user's name, so another user is refused.
+    set("other", "third hush");
+    tell(&server, "other:third%20hush");
+    server.server().kill().unwrap();
+    server.server().restart().await.unwrap();
+    let error = bus.ping().await.unwrap_err().to_string();
+    assert!(!error.contains("hush"), "{error}");
+    set("staunch", "fourth hush");
+    tell(&server, "staunch:fourth%20hush");
+    server.server().kill().unwrap();
+    server.server().restart().await.unwrap();
+    eventually("the user of before enters", BOUND, answers).await;
+    bus.close().await;
 }

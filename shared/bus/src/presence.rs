@@ -67,6 +67,9 @@ struct Inner {
     kv: Arc<dyn Kv>,
     key: String,
     value: Bytes,
+    started_at: Timestamp,
+    /// A process that started later has taken the name of this one.
+    displaced: CancellationToken,
     ttl: Duration,
     nonces: Nonces,
     view: Mutex<View>,
@@ -117,6 +120,8 @@ impl Presence {
             node: me.node,
             kv,
             value: value.into(),
+            started_at: me.started_at,
+            displaced: CancellationToken::new(),
             ttl,
             nonces,
             view: Mutex::default(),
@@ -205,12 +210,21 @@ impl Presence {
         Standing(Arc::clone(&self.inner))
     }
 
+    /// Ends when a process that started later has joined under the name of this one: both would count
+    /// for one, so this one has to leave.
+    pub async fn displaced(&self) {
+        self.inner.displaced.cancelled().await;
+    }
+
     /// Removes the own key, so that the other nodes see it at once, and stops. Best effort, for 3 s
     /// at most.
     pub async fn leave(&self) {
         let inner = &self.inner;
         inner.stop.cancel();
         inner.tasks.wait().await;
+        if inner.displaced.is_cancelled() {
+            return;
+        }
         let mut revision = *inner.own.lock().await;
         for _ in 0..3 {
             let nonce = (inner.nonces)();
@@ -316,6 +330,9 @@ impl Inner {
                 let View { members, fresh, doubted, looked, .. } = &mut *view;
                 looked.remove(&key);
                 if let Some(member) = read(&key, &bytes) {
+                    if key == self.key && member.started_at > self.started_at {
+                        self.displaced.cancel();
+                    }
                     doubted.remove(&key);
                     if let Some(fresh) = fresh {
                         fresh.insert(key.clone());

@@ -1,7 +1,7 @@
 //! A secret that may be replaced while the process runs: its file is read again when it has changed.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -33,8 +33,7 @@ impl LiveKey {
     /// `STAUNCH_<NAME>_FILE` names; a key from elsewhere stays.
     #[must_use]
     pub fn of(settings: &Settings, name: &'static str, key: Option<&Secret>) -> Option<Self> {
-        let found = settings.all().iter().find(|one| one.name == name);
-        let file = found.and_then(|one| one.file.clone());
+        let file = settings.file_of(name).map(Path::to_owned);
         key.map(|key| Self::new(name, file, key.clone()))
     }
 

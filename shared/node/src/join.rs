@@ -1,6 +1,7 @@
 //! Opens and closes the connections of a process.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -75,15 +76,24 @@ impl Node {
     }
 
     /// Stops the process when the broker turns out to be another cluster's: this node would take
-    /// commands of instances that its database does not have.
+    /// commands of instances that its database does not have. And when a later process has its name:
+    /// one of them would confirm for both that a definition is in force.
     pub(crate) fn stay_home(&self, life: &Life) {
-        let (home, of) = (self.home.clone(), life.clone());
+        let (home, presence, of) = (self.home.clone(), self.presence.clone(), life.clone());
         life.supervise("cluster id: watch", move || {
-            let (home, life) = (home.clone(), of.clone());
+            let (home, presence, life) = (home.clone(), presence.clone(), of.clone());
             async move {
-                if let Some(stranger) = home.guard(&life.stop()).await {
+                let stranger = tokio::select! {
+                    found = home.guard(&life.stop()) => found.map(|stranger| stranger.to_string()),
+                    () = presence.displaced() => Some(format!(
+                        "another process has started under the name of this node, {:?}: give each \
+                         its own with --node",
+                        presence.node()
+                    )),
+                };
+                if let Some(stranger) = stranger {
                     tracing::error!(%stranger, "this node stays out of the cluster");
-                    life.fail(stranger.to_string());
+                    life.fail(stranger);
                 }
             }
         });
@@ -136,6 +146,7 @@ pub async fn open_store(settings: &Settings) -> Result<Arc<dyn Store>, store::Er
 
 async fn open(settings: &Settings) -> Result<SqlStore, store::Error> {
     let options = store_sql::Options {
+        url_file: settings.file_of("database-url").map(Path::to_owned),
         migrate: settings.provision,
         max_connections: settings.database_connections,
         pooled: settings.database_pooler,
@@ -194,6 +205,7 @@ pub async fn open_bus(settings: &Settings, roles: &[&str]) -> Result<NatsBus, bu
 /// When it does not answer, or is too old.
 pub async fn connect(settings: &Settings) -> Result<NatsBus, bus::Error> {
     let mut options = bus_nats::Options::new(settings.nats_url.clone());
+    options.url_file = settings.file_of("nats-url").map(Path::to_owned);
     options.name = format!("staunch {}", settings.node);
     options.creds.clone_from(&settings.nats_creds);
     options.nkey.clone_from(&settings.nats_nkey);

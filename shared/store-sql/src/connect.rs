@@ -85,6 +85,8 @@ impl SqlStore {
 #[async_trait]
 impl Store for SqlStore {
     async fn ping(&self) -> Result<(), Error> {
+        let Database { url_file, pools, options, .. } = &*self.database;
+        url_file.follow(pools, options).await;
         self.tried(|| async {
             self.database.reader.execute_unprepared("SELECT 1").await?;
             Ok(())

@@ -22,6 +22,7 @@ use crate::options::Options;
 use crate::pools::{Openings, Pools};
 use crate::stats::Counters;
 use crate::tx::Tx;
+use crate::url_file::UrlFile;
 use crate::writes::Writes;
 
 /// The pauses between the tries of a transaction.
@@ -48,6 +49,7 @@ pub(crate) struct Database {
     pub(crate) counters: Counters,
     pub(crate) texts: Texts,
     pub(crate) writes: Writes,
+    pub(crate) url_file: UrlFile,
     /// The store is closing: failed attempts are not repeated.
     is_closing: AtomicBool,
 }
@@ -71,6 +73,7 @@ impl Database {
             None => (Access::new(writer, None), Access::new(reader, None)),
         };
         Ok(Self {
+            url_file: UrlFile::new(url, &options),
             pools,
             writer,
             reader,

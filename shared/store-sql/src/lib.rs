@@ -52,6 +52,7 @@ mod tokens;
 mod tx;
 mod unreadable;
 mod upkeep;
+mod url_file;
 mod values;
 mod writes;
 

@@ -1,10 +1,14 @@
 //! The settings of a database connection.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// The settings of a database connection. The defaults suit a node in production.
 #[derive(Clone, Debug)]
 pub struct Options {
+    /// The file that the URL was read from, if its password may change: [`store::Store::ping`] looks at
+    /// it, and later connections log in with what it says.
+    pub url_file: Option<PathBuf>,
     /// The largest number of connections that read. In addition SQLite has one that writes;
     /// PostgreSQL has one for each committer and four more.
     pub max_connections: u32,
@@ -44,6 +48,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
+            url_file: None,
             max_connections: 8,
             pooled: false,
             migrate: false,

@@ -94,6 +94,25 @@ impl Pools {
         )))
     }
 
+    /// Later connections log in as this URL says; those that are open stay. The database stays the same.
+    pub(crate) fn log_in_as(&self, url: &str, options: &Options) -> Result<(), Error> {
+        let Self::Postgres { writer, reader, .. } = self else { return Ok(()) };
+        let Login { settings, of_writer, .. } = Login::read(url, options)?;
+        let place = |of: &PgConnectOptions| {
+            (of.get_host().to_owned(), of.get_port(), of.get_database().map(str::to_owned))
+        };
+        if place(&settings) != place(&reader.connect_options()) {
+            return Err(Error::Unavailable(
+                "it names another database: only the user and the password may change while a \
+                 process runs, so start the process again"
+                    .to_owned(),
+            ));
+        }
+        writer.set_connect_options(of_writer);
+        reader.set_connect_options(settings);
+        Ok(())
+    }
+
     /// What transactions begin with behind a pooler; none without one.
     pub(crate) fn openings(&self) -> Option<&Openings> {
         match self {
@@ -206,31 +225,7 @@ async fn make_folder(folder: &Path) -> Result<(), Error> {
 }
 
 async fn open_postgres(url: &str, options: &Options) -> Result<Pools, Error> {
-    let timeout = options.statement_timeout.as_millis().to_string();
-    let of_all = [
-        ("statement_timeout", timeout.as_str()),
-        // A node that stops in the middle of a transaction must not keep its locks.
-        ("idle_in_transaction_session_timeout", IDLE_IN_TRANSACTION_MAX),
-        // Compiling a statement takes longer than any statement here runs.
-        ("jit", "off"),
-    ];
-    let settings = PgConnectOptions::from_str(url)
-        .map_err(failed)?
-        .application_name("staunch")
-        .disable_statement_logging();
-    // A pooler refuses what it cannot keep for a connection.
-    let (settings, of_writer, openings) = match options.pooled {
-        true => {
-            let settings = settings.statement_cache_capacity(0).extra_float_digits(None);
-            let writing = opening(of_all.into_iter().chain(BY_KEY));
-            let openings = Openings { writing, reading: opening(of_all) };
-            (settings.clone(), settings, Some(openings))
-        }
-        false => {
-            let settings = settings.statement_cache_capacity(STATEMENTS_MAX).options(of_all);
-            (settings.clone(), settings.options(BY_KEY), None)
-        }
-    };
+    let Login { settings, of_writer, openings } = Login::read(url, options)?;
     let pool = |connections| {
         PgPoolOptions::new()
             .max_connections(connections)
@@ -258,6 +253,42 @@ async fn open_postgres(url: &str, options: &Options) -> Result<Pools, Error> {
     let reader =
         pool(options.max_connections.max(1)).connect_with(settings).await.map_err(failed)?;
     Ok(Pools::Postgres { writer, reader, openings })
+}
+
+/// How connections to PostgreSQL are opened.
+struct Login {
+    settings: PgConnectOptions,
+    of_writer: PgConnectOptions,
+    /// Behind a pooler.
+    openings: Option<Openings>,
+}
+
+impl Login {
+    fn read(url: &str, options: &Options) -> Result<Self, Error> {
+        let timeout = options.statement_timeout.as_millis().to_string();
+        let of_all = [
+            ("statement_timeout", timeout.as_str()),
+            // A node that stops in the middle of a transaction must not keep its locks.
+            ("idle_in_transaction_session_timeout", IDLE_IN_TRANSACTION_MAX),
+            // Compiling a statement takes longer than any statement here runs.
+            ("jit", "off"),
+        ];
+        let settings = PgConnectOptions::from_str(url)
+            .map_err(failed)?
+            .application_name("staunch")
+            .disable_statement_logging();
+        // A pooler refuses what it cannot keep for a connection.
+        Ok(if options.pooled {
+            let settings = settings.statement_cache_capacity(0).extra_float_digits(None);
+            let writing = opening(of_all.into_iter().chain(BY_KEY));
+            let openings = Some(Openings { writing, reading: opening(of_all) });
+            Self { of_writer: settings.clone(), settings, openings }
+        } else {
+            let settings = settings.statement_cache_capacity(STATEMENTS_MAX).options(of_all);
+            let of_writer = settings.clone().options(BY_KEY);
+            Self { settings, of_writer, openings: None }
+        })
+    }
 }
 
 /// What a transaction begins with: these settings, until it ends.

@@ -7,14 +7,18 @@ use std::time::Duration;
 
 use bus::Bus;
 use chassis::{Clock as _, TokioClock};
-use model::{Alteration, CommandId, DefinitionId, Instance, InstanceId, Map, Trigger};
+use model::{Alteration, CommandId, DefinitionId, Instance, InstanceId, Map, PayloadHash, Trigger};
 use protocol::{
     Alter, Body, Cancel, Command, ContentType, EventRaised, Headers, Message, Noticed, Resume,
     Sequence, Start, decode_body, encode_body, subject,
 };
+use serde_json::{Value, json};
 use store::{Accepted, NewInstance, PendingCommand, Store};
 
 use crate::chance::Dice;
+
+/// The size of the parts of payloads.
+const PART_BYTES: usize = 16;
 
 pub(crate) struct Client {
     pub(crate) store: Arc<dyn Store>,
@@ -31,18 +35,24 @@ impl Client {
     /// Accepts a start of version 1, and publishes it unless the client dies first; in that case
     /// the sweep publishes it.
     pub(crate) async fn start(&self, definition: &str, id: &str) {
-        self.start_version(definition, id, &format!("{definition}-1")).await;
+        self.start_version(definition, id, &format!("{definition}-1"), Map::new()).await;
+    }
+
+    /// The same with this input.
+    pub(crate) async fn start_with(&self, definition: &str, id: &str, input: Map) {
+        self.start_version(definition, id, &format!("{definition}-1"), input).await;
     }
 
     /// Accepts a start of the version that is published when it runs.
     pub(crate) async fn start_published(&self, definition: &str, id: &str) {
-        self.start_version(definition, id, "").await;
+        self.start_version(definition, id, "", Map::new()).await;
     }
 
-    async fn start_version(&self, definition: &str, id: &str, version_id: &str) {
+    async fn start_version(&self, definition: &str, id: &str, version_id: &str, input: Map) {
         let body = Start {
             definition_id: DefinitionId::new(definition),
             instance_id: Some(InstanceId::new(id)),
+            input,
             ..Start::default()
         };
         let mut command = Command::new(CommandId::new(format!("start-{id}")), Body::Start(body));
@@ -61,6 +71,32 @@ impl Client {
             }
         }
         self.publish_perhaps(message).await;
+    }
+
+    /// Keeps a text as a payload, in parts; returns its name. What was begun in vain stays behind.
+    pub(crate) async fn keep(&self, text: &str) -> PayloadHash {
+        let hash = PayloadHash::of(text.as_bytes());
+        for attempt in 0.. {
+            let id = format!("{text}-{attempt}");
+            match self.try_to_keep(&id, text, &hash).await {
+                Ok(()) => break,
+                Err(_) => self.again().await,
+            }
+        }
+        hash
+    }
+
+    async fn try_to_keep(
+        &self,
+        id: &str,
+        text: &str,
+        hash: &PayloadHash,
+    ) -> Result<(), store::Error> {
+        self.store.begin_payload(id, self.clock.now()).await?;
+        for (number, part) in (0..).zip(text.as_bytes().chunks(PART_BYTES)) {
+            self.store.write_payload(id, number, part.to_vec()).await?;
+        }
+        self.store.complete_payload(id, hash, text.len() as u64, self.clock.now()).await
     }
 
     /// Starts without the database: a start is accepted when the stream has it.
@@ -203,6 +239,12 @@ impl Client {
             self.again().await;
         }
     }
+}
+
+/// A file whose content is a payload.
+pub(crate) fn file(text: &str, hash: &PayloadHash) -> Value {
+    json!({"fileName": "text.txt", "contentType": "text/plain", "size": text.len(),
+        "payload": hash.as_str()})
 }
 
 /// The id of the instance that an event starts by a trigger: the same on every try.

@@ -16,7 +16,7 @@ use store::Store;
 use store::memory::MemoryStore;
 use tokio::task::JoinHandle;
 
-use crate::definitions::OUTER;
+use crate::definitions::{KEPT, OUTER};
 use crate::gateway::Gateways;
 use crate::nemesis::{Nemesis, NodeStore};
 use crate::outside::Outside;
@@ -231,7 +231,7 @@ impl Cluster {
                 self.gateway(node, store, bus, presence.clone(), life).await
             }
             Role::Timer => {
-                let config = timer::Config::default();
+                let config = timer::Config { payload_kept: KEPT, ..timer::Config::default() };
                 let nonces = self.nonces();
                 let cx = timer::Context::new(node, store, bus, presence.clone(), nonces, config);
                 timer::run(cx.watched(points), life).await

@@ -13,6 +13,13 @@ pub(crate) const TICK: Duration = Duration::from_secs(7);
 /// The definition that several clients publish at the same time.
 pub(crate) const CONTENDED: &str = "contended";
 
+/// The definition that reads the content of its input, waits, and reads it again.
+pub(crate) const KEEPER: &str = "keeper";
+/// The input of that definition.
+pub(crate) const FILE: &str = "File";
+/// How long a payload is kept that no instance uses: longer than a start may wait in any world.
+pub(crate) const KEPT: Duration = Duration::from_secs(100);
+
 /// The definition that messages start, their subject, and the stream that has them.
 pub(crate) const LISTENING: &str = "listening";
 pub(crate) const OUTER: &str = "outer.>";
@@ -21,6 +28,12 @@ pub(crate) const OUTER_STREAM: &str = "OUTER";
 /// An activity that writes a line.
 pub(crate) fn line(text: &str) -> Value {
     json!({"type": "WriteLine", "text": text})
+}
+
+/// An activity that writes what the input's content begins with, and how long it is.
+fn content(before: &str) -> Value {
+    let text = format!("'{before}' + atob(input.{FILE}.content)");
+    json!({"type": "WriteLine", "text": {"js": text}})
 }
 
 fn wait_for(event: &str) -> Value {
@@ -74,6 +87,7 @@ pub(crate) fn all() -> Vec<(&'static str, Value)> {
                 line("took"),
             ]),
         ),
+        (KEEPER, sequence(vec![content(""), wait_for("kept"), content("again ")])),
         ("sleeper", sequence(vec![line("a"), delay("00:00:03"), line("b"), delay("00:00:08")])),
         ("child", sequence(vec![line("x"), delay("00:00:01"), line("y")])),
         ("parent", sequence(vec![line("a"), child, line("b")])),

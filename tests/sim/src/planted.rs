@@ -47,7 +47,7 @@ pub(crate) enum Planted {
 }
 
 impl Planted {
-    pub(crate) const ALL: [Self; 36] = [
+    pub(crate) const ALL: [Self; 39] = [
         Self::Store(Bug::VersionUnchecked),
         Self::Store(Bug::OutboxForgotten),
         Self::Store(Bug::CommandsForgotten),
@@ -69,6 +69,9 @@ impl Planted {
         Self::Store(Bug::UnappliedUnseen),
         Self::Store(Bug::OutboxUnseen),
         Self::Store(Bug::UnfinishedUnseen),
+        Self::Store(Bug::PayloadUseForgotten),
+        Self::Store(Bug::PayloadPartUnkept),
+        Self::Store(Bug::PayloadsUncleared),
         Self::EarlyAck,
         Self::AckForgotten,
         Self::RedeliveryForgotten,

@@ -4,16 +4,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::{BookmarkId, SubStatus};
-use store::{BookmarkFilter, Bookmarks as _, Definitions as _, Instances as _};
+use store::{BookmarkFilter, Bookmarks as _, Definitions as _, Instances as _, Payloads as _};
 
-use crate::client::{Client, triggered_id};
-use crate::definitions::{BUSY, LISTENING, OUTER_STREAM, line};
+use crate::client::{Client, file, triggered_id};
+use crate::definitions::{BUSY, FILE, KEEPER, KEPT, LISTENING, OUTER_STREAM, line};
 use crate::expect::{Expect, Expectations};
 use crate::world::World;
 use crate::{operator, publisher, requests};
 
 /// When the stream of the messages was made, as the twin says it: it is its first one.
 const STREAM_CREATED: &str = "1";
+
+/// One of this many instances with a payload waits for a long time.
+const RESTS_OF: u64 = 8;
 
 /// Runs all stories of a world.
 pub(crate) async fn tell(world: &Arc<World>) -> Expectations {
@@ -75,10 +78,11 @@ enum Story {
     Migrated,
     Tasker,
     Listened,
+    Kept,
 }
 
 impl Story {
-    const ALL: [Self; 26] = [
+    const ALL: [Self; 27] = [
         Self::WithoutRow,
         Self::WithKey,
         Self::Hello,
@@ -105,6 +109,7 @@ impl Story {
         Self::Migrated,
         Self::Tasker,
         Self::Listened,
+        Self::Kept,
     ];
 
     async fn tell(self, world: &World, client: &Client, label: u64) -> Vec<Expect> {
@@ -241,6 +246,7 @@ impl Story {
                 finished(&["shipped", "shipped", "shipped"])
             }
             Self::Listened => listen(world, client, &id).await,
+            Self::Kept => keep(world, client, &id).await,
             Self::Teller => {
                 let listener = format!("{id}-told");
                 client.start("told", &listener).await;
@@ -272,6 +278,28 @@ async fn listen(world: &World, client: &Client, id: &str) -> Vec<Expect> {
     }
     // What is in the stream of commands goes with it.
     if world.loses_streams() { Vec::new() } else { expected }
+}
+
+/// Keeps a payload, which an instance reads, and reads again later. In some worlds it waits for longer
+/// than payloads are kept that nobody uses: it has its content all the same, and what nobody uses is
+/// gone.
+async fn keep(world: &World, client: &Client, id: &str) -> Vec<Expect> {
+    let (text, unused) = (format!("The content of {id}"), format!("Nobody reads {id}"));
+    let hash = client.keep(&text).await;
+    let input = [(FILE.to_owned(), file(&text, &hash))].into_iter().collect();
+    client.start_with(KEEPER, id, input).await;
+    world.until_lines(id, 1).await;
+    let bookmark = world.bookmark(id).await;
+    if client.dice.below(RESTS_OF) == 0 {
+        let unused = client.keep(&unused).await;
+        tokio::time::sleep(2 * KEPT + Duration::from_secs(20)).await;
+        if world.cluster.store.payload(&unused).await.unwrap().is_some() {
+            let witness = &world.cluster.nemesis.witness;
+            witness.complain(format!("{unused}: a payload that nobody uses is still there"));
+        }
+    }
+    client.resume(&format!("go-{id}"), id, Some(bookmark), None).await;
+    vec![Expect::lines(id, &[&text, &format!("again {text}")])]
 }
 
 /// Publishes one version after the other. A start after a confirmed publication runs that version

@@ -11,7 +11,7 @@ use store::{Base, Definitions as _, Instances as _, Page, Publication, shard_of}
 use crate::chance::Dice;
 use crate::client::Client;
 use crate::cluster::Cluster;
-use crate::definitions::{self, OUTER, OUTER_STREAM, TICK};
+use crate::definitions::{self, FILE, OUTER, OUTER_STREAM, TICK};
 use crate::edition::Edition;
 
 pub(crate) struct World {
@@ -120,7 +120,8 @@ fn publication(
 ) -> Publication {
     let document = json!({
         "id": version_id, "definitionId": id, "version": version,
-        "isLatest": true, "isPublished": true, "publishedAt": cluster.clock.now(), "root": root
+        "isLatest": true, "isPublished": true, "publishedAt": cluster.clock.now(), "root": root,
+        "inputs": [{"name": FILE, "type": "Object"}]
     });
     let definition: Definition = serde_json::from_value(document).unwrap();
     let program = match cluster.engine.compile(&definition, &engine::Library::default()) {

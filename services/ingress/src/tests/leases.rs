@@ -75,6 +75,34 @@ async fn a_task_is_taken_kept_and_completed_at_three_nodes() {
 }
 
 #[tokio::test]
+async fn an_attempt_that_is_over_is_fenced() {
+    let world = World::new().await;
+    world.start_timer().await;
+    let b = world.another().await;
+    world.publish("ships", ships()).await;
+    let id = world.begin("ships").await;
+    let (task, first) = task_of(&poll(world.router()).await);
+    let path = format!("/tasks/{task}/fail");
+    let failed = json!({"lease": first, "error": {"title": "no stock"}});
+    for node in [&b, world.router()] {
+        post(node, &path, failed.clone()).await.expect(200);
+    }
+    let second = poll(&b).await;
+    assert_eq!((&second["attempt"], &second["deliveries"]), (&json!(2), &json!(1)), "{second}");
+    assert_ne!(second["idempotencyKey"], json!(null));
+
+    let path = format!("/tasks/{task}/complete");
+    let late = post(&b, &path, json!({"lease": first, "result": 1})).await.problem(409);
+    assert!(late.contains("not the current one"), "{late}");
+    let (_, lease) = task_of(&second);
+    let other = json!({"lease": lease, "attempt": 1});
+    assert!(post(&b, &path, other).await.problem(400).contains("lease is on attempt 2"));
+    post(&b, &path, json!({"lease": lease, "result": 2})).await.expect(200);
+    world.until(&id, "Finished").await;
+    until_no_task_is_left(&world).await;
+}
+
+#[tokio::test]
 async fn a_lease_that_was_changed_or_is_over_is_refused() {
     let world = World::new().await;
     world.publish("ships", ships()).await;

@@ -186,6 +186,22 @@ impl World {
         self.life.spawn_fallible("executor", executor::run(context, self.life.clone()));
     }
 
+    /// Fires timers, as a node of its own.
+    pub(super) async fn start_timer(&self) {
+        let Context { store, bus, clock, .. } = self.base.clone();
+        let me = Member {
+            node: "timer".to_owned(),
+            roles: vec!["timer".to_owned()],
+            started_at: clock.now(),
+            address: None,
+        };
+        let (nodes, nonces) = (bus.kv(Bucket::Nodes), testkit::nonces());
+        let presence = Presence::join(nodes, me, Duration::from_secs(30), nonces).await.unwrap();
+        let (nonces, config) = (testkit::nonces(), timer::Config::default());
+        let cx = timer::Context::new("timer", store, bus, presence, nonces, config);
+        self.life.spawn_fallible("timer", timer::run(cx, self.life.clone()));
+    }
+
     /// The routes of this ingress.
     pub(super) fn router(&self) -> &Router {
         &self.router

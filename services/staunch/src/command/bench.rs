@@ -27,6 +27,8 @@ use measurement::Measurement;
 const SECONDS_MAX: u64 = 3_600;
 /// The largest number of operations in flight.
 const LANES_MAX: usize = 20_000;
+/// The largest body: what a server takes unless it is set up for more.
+const PAYLOAD_MAX: u64 = 100 << 20;
 /// The load generator waits a little longer than this for the end of an instance.
 const TIMER_DELAY_MAX: u64 = 30;
 
@@ -59,6 +61,9 @@ pub(crate) struct BenchArgs {
     /// are started before the first is due
     #[arg(long, value_name = "SECONDS")]
     timer_delay: Option<u64>,
+    /// payload: the size of each body
+    #[arg(long, default_value_t = 1 << 20, value_name = "BYTES")]
+    bytes: usize,
     #[command(flatten)]
     cluster: ClusterArgs,
 }
@@ -113,6 +118,7 @@ fn check(args: &BenchArgs) -> Result<(), Failure> {
     within("count", args.count.unwrap_or(1), COUNT_MAX)?;
     within("concurrency", number(args.concurrency.unwrap_or(1)), number(LANES_MAX))?;
     within("instances", number(args.instances), number(LANES_MAX))?;
+    within("bytes", number(args.bytes), PAYLOAD_MAX)?;
     within("timer-delay", args.timer_delay.unwrap_or(1), TIMER_DELAY_MAX)?;
     let is_of_http = args.cluster.tls || args.cluster.credential != Credential::None;
     if is_of_http && args.over != Over::Http {
@@ -153,6 +159,7 @@ fn order(args: &BenchArgs, scenario: load::Scenario, arena: &Arena) -> Order {
         rate: args.rate,
         few: args.instances,
         delay: args.timer_delay.map(Duration::from_secs),
+        bytes: args.bytes,
         name: arena.name(scenario.name()),
         processes: arena.processes(),
     }

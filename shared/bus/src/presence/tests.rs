@@ -215,3 +215,32 @@ async fn a_node_whose_key_is_overwritten_with_garbage_stays_live() {
     tokio::time::sleep(TTL / 3).await;
     assert_eq!(nodes(&two), ["two"]);
 }
+
+/// Joins as a process that started at another time.
+async fn join_later(bus: &MemoryBus, node: &str) -> Presence {
+    static NEXT: AtomicU64 = AtomicU64::new(1_000_000);
+    let nonces: Nonces = Arc::new(|| NEXT.fetch_add(1, Ordering::Relaxed).to_string());
+    let me = Member {
+        node: node.to_owned(),
+        roles: Vec::new(),
+        started_at: Timestamp::from_millis(7),
+        address: None,
+    };
+    Presence::join(bus.as_node("later").kv(Bucket::Nodes), me, TTL, nonces).await.unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_earlier_of_two_processes_of_one_name_has_to_leave() {
+    let (bus, _) = bus();
+    let one = join(&bus, "one").await;
+    let is_displaced =
+        async |of: &Presence| tokio::time::timeout(TTL / 6, of.displaced()).await.is_ok();
+    assert!(!is_displaced(&one).await);
+    let later = join_later(&bus, "one").await;
+    assert!(is_displaced(&one).await && !is_displaced(&later).await);
+    // It does not take the key of the other with it.
+    one.leave().await;
+    tokio::time::sleep(TTL * 2).await;
+    assert_eq!(nodes(&later), ["one"]);
+    assert!(!is_displaced(&later).await);
+}

@@ -71,6 +71,12 @@ macro_rules! settings {
                 &self.unknown
             }
 
+            /// The file that the value of a setting came from, if `STAUNCH_<NAME>_FILE` names one.
+            #[must_use]
+            pub fn file_of(&self, name: &str) -> Option<&std::path::Path> {
+                self.all.iter().find(|one| one.name == name)?.file.as_deref()
+            }
+
             /// Every setting in force with its origin; secrets and passwords are masked.
             #[must_use]
             pub fn all(&self) -> &[Setting] {

@@ -65,6 +65,12 @@ pub(crate) enum Bug {
     OutboxUnseen,
     /// Instances with unfinished work and no executor are not found.
     UnfinishedUnseen,
+    /// A commit forgets that the instance uses a payload.
+    PayloadUseForgotten,
+    /// A payload is complete though a part of it is not kept.
+    PayloadPartUnkept,
+    /// Payloads that nobody uses are never removed.
+    PayloadsUncleared,
 }
 
 /// A database of one node, with a bug.
@@ -94,6 +100,7 @@ impl BrokenStore {
             Bug::BookmarksKept => burst.burned.clear(),
             Bug::BookmarksForgotten => burst.created.clear(),
             Bug::JournalForgotten => burst.journal.clear(),
+            Bug::PayloadUseForgotten => burst.payloads.used.clear(),
             Bug::VersionUnchecked => {
                 let there = self.seen.load(&burst.instance.id).await?;
                 burst.expected = there

@@ -121,6 +121,7 @@ impl Arena {
                 rate: None,
                 few: 1,
                 delay: None,
+                bytes: 0,
                 name: self.name(&format!("seed-{}", scenario.name())),
                 processes: Vec::new(),
             };
@@ -156,7 +157,7 @@ fn plan(args: &ClusterArgs) -> Result<Plan, Failure> {
     let node = |number: usize| {
         let roles = if number == 1 { "all" } else { "executor,timer" };
         let mut node = NodePlan::new(&format!("node-{number}"), roles);
-        let arguments = ["--allow-private-addresses", "true"];
+        let arguments = ["--allow-private-addresses", "true", "--nats-subjects", "*=bench.>"];
         node.arguments = arguments.map(str::to_owned).to_vec();
         if let Some(concurrency) = args.executor_concurrency {
             node.arguments.extend(["--executor-concurrency".to_owned(), concurrency.to_string()]);

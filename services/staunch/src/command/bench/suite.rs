@@ -58,6 +58,9 @@ fn lines() -> Vec<Line> {
         many(Scenario::Resume),
         many(Scenario::Fanout),
         many(Scenario::Contend),
+        many(Scenario::Task),
+        many(Scenario::Listen),
+        many(Scenario::Payload),
         line(Scenario::Start, Transport::Nats, 1),
         line(Scenario::Start, Transport::Http, 1),
         line(Scenario::Resume, Transport::Nats, 1),
@@ -114,6 +117,7 @@ fn order(line: &Line, arena: &Arena, length: Duration) -> Order {
         rate,
         few: 8,
         delay,
+        bytes: 1 << 20,
         name: arena.name(&format!("{}-{}-{lanes}", scenario.name(), transport.name())),
         processes: arena.processes(),
     }

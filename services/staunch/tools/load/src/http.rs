@@ -12,8 +12,10 @@ use crate::stream::Stream;
 
 /// The longest wait for one response.
 const ANSWER_MAX: Duration = Duration::from_secs(40);
-/// The size limit of a head or a body in bytes; our servers send no larger ones.
-const BYTES_MAX: usize = 4 << 20;
+/// The size limit of an answer in bytes: a large payload and its head.
+const BYTES_MAX: usize = PAYLOAD_MAX + (4 << 20);
+/// The largest payload that is sent and read back, in bytes.
+pub(crate) const PAYLOAD_MAX: usize = 128 << 20;
 
 /// A connection to one server, made when it is needed.
 #[derive(Debug)]
@@ -64,27 +66,50 @@ impl Connection {
         path: &str,
         body: &str,
     ) -> anyhow::Result<Reply<'_>> {
+        let head = self.head(method, path, "application/json", body.len());
+        // One write: a small request is one packet.
+        self.exchange(&[format!("{head}{body}").as_bytes()]).await
+    }
+
+    /// Sends bytes with `POST`, and waits for the answer.
+    ///
+    /// # Errors
+    /// As [`Self::send`].
+    pub(crate) async fn upload(&mut self, path: &str, body: &[u8]) -> anyhow::Result<Reply<'_>> {
+        let head = self.head("POST", path, "application/octet-stream", body.len());
+        self.exchange(&[head.as_bytes(), body]).await
+    }
+
+    fn head(&self, method: &str, path: &str, content_type: &str, length: usize) -> String {
+        let authorization = self.access.authorization();
+        let authorization = authorization.map(|value| format!("Authorization: {value}\r\n"));
+        format!(
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nContent-Type: {content_type}\r\n\
+             Content-Length: {length}\r\n{}\r\n",
+            self.host,
+            authorization.unwrap_or_default(),
+        )
+    }
+
+    async fn exchange(&mut self, parts: &[&[u8]]) -> anyhow::Result<Reply<'_>> {
         let mut stream = match self.stream.take() {
             Some(stream) => stream,
             None => self.connect().await?,
         };
-        let authorization = self.access.authorization();
-        let authorization = authorization.map(|value| format!("Authorization: {value}\r\n"));
-        let request = format!(
-            "{method} {path} HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n\
-             Content-Length: {}\r\n{}\r\n{body}",
-            self.host,
-            body.len(),
-            authorization.unwrap_or_default(),
-        );
         self.buffer.clear();
         let asked = async {
-            stream.write(request.as_bytes()).await?;
+            for part in parts {
+                stream.write(part).await?;
+            }
             read(&mut stream, &mut self.buffer).await
         };
         let asked = tokio::time::timeout(ANSWER_MAX, asked).await;
         let asked = asked.with_context(|| format!("no answer within {ANSWER_MAX:?}"))?;
-        let head = asked.with_context(|| format!("{method} {}{path}", self.host))?;
+        let head = asked.with_context(|| {
+            let line = parts.first().copied().unwrap_or_default();
+            let line = line.split(|byte| *byte == b'\r').next().unwrap_or_default();
+            format!("{} at {}", String::from_utf8_lossy(line), self.host)
+        })?;
         if head.is_kept {
             self.stream = Some(stream);
         }

@@ -8,6 +8,7 @@ use model::{InstanceId, Map, Timestamp};
 use tokio::time::Instant;
 
 use crate::door::{self, Door};
+use crate::outside::Outside;
 use crate::wire::Wire;
 use crate::{Connection, Scenario, Times, workflow};
 
@@ -25,6 +26,10 @@ pub(crate) struct Lane {
     pub(crate) api: Connection,
     /// For events, which only NATS offers.
     pub(crate) wire: Option<Arc<Wire>>,
+    /// For messages to a stream.
+    pub(crate) outside: Option<Arc<Outside>>,
+    /// The body of large requests.
+    pub(crate) body: Vec<u8>,
     /// The few instances that all lanes resume.
     pub(crate) few: Arc<[InstanceId]>,
     /// The wait of a timer, if the order sets one.
@@ -95,12 +100,31 @@ impl Lane {
             }
             Scenario::Timer => self.wait_for_time(number, &id, times).await?,
             Scenario::Fanout => {
-                let instance = InstanceId::new(&*id);
-                let wire = self.wire.as_ref().context("the end is told over NATS")?;
-                let told = wire.listen(&instance);
-                self.door.accept(&id, &self.name, Map::new()).await?;
-                wire.end(&instance, told).await?;
+                self.start_and_hear_its_end(&id).await?;
                 times.note("start to all finished", due.elapsed());
+            }
+            Scenario::Task => {
+                self.start_and_hear_its_end(&id).await?;
+                times.note("start to finished", due.elapsed());
+            }
+            Scenario::Listen => {
+                let wire = self.wire.as_ref().context("the end is told over NATS")?;
+                let outside = self.outside.as_ref().context("a stream is published to")?;
+                let told = wire.listen(&id);
+                outside.publish(&self.name, &id).await?;
+                times.note("message to stored", due.elapsed());
+                wire.end(&id, told).await?;
+                times.note("message to finished", due.elapsed());
+            }
+            Scenario::Payload => {
+                // Each is another content: one that is kept already is not written again.
+                let start = self.body.len().min(size_of::<u64>());
+                self.body[..start].copy_from_slice(&number.to_le_bytes()[..start]);
+                let path = format!("/workflows/{}", self.name);
+                let reply = self.api.upload(&path, &self.body).await?;
+                ensure!(reply.status == 200, "the answer is {}", reply.status);
+                ensure!(reply.body == self.body, "the answer is not what was sent");
+                times.note("up and back", due.elapsed());
             }
             Scenario::Publish => {
                 // Each lane has its own definition: two drafts of one definition exclude each
@@ -116,20 +140,26 @@ impl Lane {
         Ok(())
     }
 
+    async fn start_and_hear_its_end(&mut self, id: &str) -> anyhow::Result<()> {
+        let wire = self.wire.as_ref().context("the end is told over NATS")?;
+        let told = wire.listen(id);
+        self.door.accept(id, &self.name, Map::new()).await?;
+        wire.end(id, told).await.map(drop)
+    }
+
     async fn wait_for_time(&mut self, number: u64, id: &str, times: &Times) -> anyhow::Result<()> {
         // Spread evenly and without random numbers: consecutive numbers are far from each other.
         let near = || NEAR_MILLIS + number.wrapping_mul(0x9E37_79B9) % SPREAD_MILLIS;
         let away = self.delay.unwrap_or_else(|| Duration::from_millis(near()));
         let (at, told_at) = self.clock.whole(Instant::now() + away);
-        let instance = InstanceId::new(id);
         let wire = self.wire.as_ref().context("the end is told over NATS")?;
-        let told = wire.listen(&instance);
+        let told = wire.listen(id);
         let mut input = Map::new();
         input.insert("At".to_owned(), serde_json::to_value(told_at)?);
         let asked = Instant::now();
         self.door.accept(id, &self.name, input).await?;
         times.note("start to accepted", asked.elapsed());
-        let ended = wire.end(&instance, told).await?;
+        let ended = wire.end(id, told).await?;
         let lateness = Instant::now().saturating_duration_since(at);
         ensure!(ended >= told_at, "early: {id} was due at {told_at} and ended at {ended}");
         times.note("due to resumed", ended.since(told_at));

@@ -13,6 +13,7 @@ mod callee;
 mod door;
 mod http;
 mod lane;
+mod outside;
 mod process;
 mod run;
 mod scenario;

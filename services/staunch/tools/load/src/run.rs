@@ -12,7 +12,9 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::door::{self, Door};
+use crate::http::PAYLOAD_MAX;
 use crate::lane::{Lane, WallClock};
+use crate::outside::Outside;
 use crate::process::{Process, Usage};
 use crate::wire::Wire;
 use crate::{Access, Callee, Connection, Figures, Scenario, Times, Transport, workflow};
@@ -54,6 +56,8 @@ pub struct Order {
     pub rate: Option<f64>,
     /// [`Scenario::Contend`]: the number of instances.
     pub few: usize,
+    /// [`Scenario::Payload`]: the size of each body.
+    pub bytes: usize,
     /// [`Scenario::Timer`]: the wait of each timer; 0.5 to 1.5 s if none is given.
     pub delay: Option<Duration>,
     /// The beginning of every new name; it was never used before.
@@ -112,18 +116,21 @@ pub async fn run(target: &Target, order: &Order, say: &dyn Fn(&str)) -> anyhow::
     let is_refused = order.scenario == Scenario::Contend && order.transport == Transport::Http;
     ensure!(!is_refused, "contend is measured over NATS, where every resume has its turn");
     let callee = Callee::start().await?;
-    let hears = matches!(order.scenario, Scenario::Timer | Scenario::Fanout);
+    ensure!(order.bytes <= PAYLOAD_MAX, "{} bytes: at most {PAYLOAD_MAX}", order.bytes);
+    let hears = order.scenario.hears_ends();
     let wire = if hears || order.transport == Transport::Nats {
         Some(Arc::new(Wire::connect(&target.nats_url, hears.then_some(&*order.name)).await?))
     } else {
         None
     };
     let mut api = connect(target, 0)?;
+    let outside = Outside::start(order.scenario, &order.name, &target.nats_url).await?;
+    let outside = outside.map(Arc::new);
     for definition in workflow::definitions(order.scenario, &order.name, callee.url()) {
         door::save(&mut api, &definition).await?;
         door::publish(&mut api, id_of(&definition)).await?;
     }
-    let measured = measure(target, order, wire.as_ref(), say).await;
+    let measured = measure(target, order, wire.as_ref(), outside.as_ref(), say).await;
     // Retracts the definitions, so that no trigger starts them later; the instances stay.
     let mut made = workflow::definitions(order.scenario, &order.name, "");
     if order.scenario == Scenario::Publish {
@@ -139,6 +146,9 @@ pub async fn run(target: &Target, order: &Order, say: &dyn Fn(&str)) -> anyhow::
     if let Some(wire) = wire {
         wire.close().await;
     }
+    if let Some(outside) = outside {
+        outside.clean(&order.name).await;
+    }
     measured
 }
 
@@ -150,6 +160,7 @@ async fn measure(
     target: &Target,
     order: &Order,
     wire: Option<&Arc<Wire>>,
+    outside: Option<&Arc<Outside>>,
     say: &dyn Fn(&str),
 ) -> anyhow::Result<Report> {
     let door = |index| {
@@ -173,6 +184,12 @@ async fn measure(
             door: door(index)?,
             api: connect(target, index)?,
             wire: wire.cloned(),
+            outside: outside.cloned(),
+            body: if order.scenario == Scenario::Payload {
+                vec![b'x'; order.bytes]
+            } else {
+                Vec::new()
+            },
             few: Arc::clone(&few),
             delay: order.delay,
             clock,
@@ -192,7 +209,7 @@ async fn measure(
     let Ended { counts, failures, times, seconds } = ended;
     Ok(Report {
         scenario: order.scenario,
-        transport: order.transport,
+        transport: order.scenario.over(order.transport),
         lanes: order.lanes,
         rate: order.rate,
         done: counts.done,

@@ -24,6 +24,12 @@ pub enum Scenario {
     Contend,
     /// One call that is answered after 100 ms.
     Io,
+    /// One task, done by a worker.
+    Task,
+    /// A message of a stream starts an instance.
+    Listen,
+    /// A large body goes through an instance and comes back.
+    Payload,
     /// Publish a new version; the step ends when it is in force on all nodes.
     Publish,
 }
@@ -40,7 +46,7 @@ pub enum Transport {
 
 impl Scenario {
     /// All scenarios.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 13] = [
         Self::Start,
         Self::Steps,
         Self::Calls,
@@ -50,6 +56,9 @@ impl Scenario {
         Self::Fanout,
         Self::Contend,
         Self::Io,
+        Self::Task,
+        Self::Listen,
+        Self::Payload,
         Self::Publish,
     ];
 
@@ -66,6 +75,9 @@ impl Scenario {
             Self::Fanout => "fanout",
             Self::Contend => "contend",
             Self::Io => "io",
+            Self::Task => "task",
+            Self::Listen => "listen",
+            Self::Payload => "payload",
             Self::Publish => "publish",
         }
     }
@@ -83,6 +95,9 @@ impl Scenario {
             Self::Fanout => "a parent that waits for its 100 children",
             Self::Contend => "a resume of one of few instances",
             Self::Io => "an instance of one HTTP call that is answered after 100 ms",
+            Self::Task => "an instance of one task, done by a worker on NATS",
+            Self::Listen => "a message of a stream, from its publication to its instance's end",
+            Self::Payload => "a body of --bytes over HTTP, kept as a payload and sent back",
             Self::Publish => "a new version of a definition, in force on all nodes",
         }
     }
@@ -95,8 +110,22 @@ impl Scenario {
             Self::Io => 1_024,
             Self::Fanout => 4,
             Self::Contend => 64,
+            Self::Payload => 2,
             Self::Publish => 1,
             _ => 256,
+        }
+    }
+
+    /// Whether its lanes are told over NATS when an instance is over.
+    pub(crate) fn hears_ends(self) -> bool {
+        matches!(self, Self::Timer | Self::Fanout | Self::Task | Self::Listen)
+    }
+
+    /// How its requests reach the cluster, where both ways are offered or only HTTP is.
+    pub(crate) fn over(self, wanted: Transport) -> Transport {
+        match self {
+            Self::Payload | Self::Publish => Transport::Http,
+            _ => wanted,
         }
     }
 

@@ -8,10 +8,13 @@ use anyhow::Context as _;
 use bus::{Incoming, Queue as _, Subscription, Wire as _};
 use bus_nats::NatsBus;
 use futures::StreamExt as _;
-use model::{DefinitionId, InstanceId, Timestamp};
+use model::{DefinitionId, Timestamp};
 use protocol::{Command, LifecycleEvent, subject};
+use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
+
+use crate::workflow::MESSAGE;
 
 /// The longest wait for one outcome.
 const OUTCOME_MAX: Duration = Duration::from_secs(40);
@@ -29,6 +32,7 @@ pub(crate) struct Wire {
 #[derive(Debug, Default)]
 struct Waiting {
     outcomes: Mutex<HashMap<String, oneshot::Sender<Vec<u8>>>>,
+    /// By the id of the instance, or by the message that started it.
     ends: Mutex<HashMap<String, oneshot::Sender<Timestamp>>>,
     /// The end of each instance, to distinguish a second end from a repeated event.
     ended: Mutex<HashMap<String, String>>,
@@ -79,22 +83,22 @@ impl Wire {
         Ok(())
     }
 
-    /// Subscribes to the end of this instance.
-    pub(crate) fn listen(&self, instance: &InstanceId) -> oneshot::Receiver<Timestamp> {
+    /// Subscribes to the end of the instance with this id, or that this message starts.
+    pub(crate) fn listen(&self, instance: &str) -> oneshot::Receiver<Timestamp> {
         let (tell, told) = oneshot::channel();
-        lock(&self.waiting.ends).insert(instance.to_string(), tell);
+        lock(&self.waiting.ends).insert(instance.to_owned(), tell);
         told
     }
 
     /// Waits for the end of an instance; returns the time of its commit.
     pub(crate) async fn end(
         &self,
-        instance: &InstanceId,
+        instance: &str,
         told: oneshot::Receiver<Timestamp>,
     ) -> anyhow::Result<Timestamp> {
         let told = tokio::time::timeout(OUTCOME_MAX, told).await;
         if told.is_err() {
-            lock(&self.waiting.ends).remove(instance.as_str());
+            lock(&self.waiting.ends).remove(instance);
         }
         Ok(told.with_context(|| format!("{instance} did not end within {OUTCOME_MAX:?}"))??)
     }
@@ -127,7 +131,9 @@ async fn hear_ends(mut ends: Subscription, waiting: Arc<Waiting>) {
             continue;
         };
         let instance = event.workflow_instance_id.to_string();
-        let waiter = lock(&waiting.ends).remove(&instance);
+        let message = event.output.as_ref().and_then(|output| output.get(MESSAGE));
+        let key = message.and_then(Value::as_str).unwrap_or(&instance);
+        let waiter = lock(&waiting.ends).remove(key);
         if waiter.is_some_and(|waiter| waiter.send(event.time).is_err()) {
             tracing::debug!(instance, "nobody waits for its end any more");
         }

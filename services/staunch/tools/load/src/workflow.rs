@@ -2,11 +2,16 @@
 
 use serde_json::{Value, json};
 
-use crate::Scenario;
 use crate::scenario::CHILDREN;
+use crate::{Scenario, outside};
 
 /// The event that instances wait for.
 const EVENT: &str = "bench-go";
+
+/// The output with the message that started an instance of [`Scenario::Listen`].
+pub(crate) const MESSAGE: &str = "Message";
+/// The variable with the body of a request.
+const BODY: &str = "Body";
 
 /// The definitions that a scenario needs; lanes start the first.
 pub(crate) fn definitions(scenario: Scenario, id: &str, callee: &str) -> Vec<Value> {
@@ -31,6 +36,17 @@ pub(crate) fn definitions(scenario: Scenario, id: &str, callee: &str) -> Vec<Val
         }
         Scenario::Contend => json!({"type": "While", "condition": true, "body": wait()}),
         Scenario::Io => sequence(&[call("slow")]),
+        Scenario::Task => sequence(&[json!({"type": "RunTask", "taskName": id}), result()]),
+        Scenario::Listen => sequence(&[json!({
+            "type": "Staunch.MessageReceived", "id": "message", "canStartWorkflow": true,
+            "subject": outside::subject(id, "*"), "stream": id, "from": "all",
+            "result": {"memoryReference": {"id": MESSAGE}}
+        })]),
+        Scenario::Payload => sequence(&[
+            json!({"type": "HttpEndpoint", "id": "body", "canStartWorkflow": true, "path": id,
+                "supportedMethods": ["POST"], "parsedContent": {"memoryReference": {"id": BODY}}}),
+            json!({"type": "WriteFileHttpResponse", "content": {"js": format!("variables.{BODY}")}}),
+        ]),
         Scenario::Publish => version(0),
     };
     let mut all = vec![definition(id, &root)];
@@ -49,8 +65,9 @@ fn definition(id: &str, root: &Value) -> Value {
     json!({
         "definitionId": id, "name": id, "description": "Made by a benchmark",
         "inputs": [{"name": "At", "type": "DateTime"}],
-        "outputs": [{"name": "Result", "type": "Int32"}],
-        "variables": [{"name": "Last", "typeName": "Int32"}],
+        "outputs": [{"name": "Result", "type": "Int32"}, {"name": MESSAGE}],
+        "variables": [{"name": "Last", "typeName": "Int32"},
+            {"id": BODY, "name": BODY, "typeName": "Object"}],
         "root": root
     })
 }

@@ -1,10 +1,10 @@
-//! Payloads: no planted bug changes them.
+//! Payloads that are not kept, or kept for ever.
 
 use async_trait::async_trait;
 use model::{InstanceId, PayloadHash, Timestamp};
 use store::{Cleared, Error, Payload, Payloads};
 
-use super::BrokenStore;
+use super::{BrokenStore, Bug};
 
 #[async_trait]
 impl Payloads for BrokenStore {
@@ -13,6 +13,9 @@ impl Payloads for BrokenStore {
     }
 
     async fn write_payload(&self, id: &str, number: u32, bytes: Vec<u8>) -> Result<(), Error> {
+        if number == 1 && self.has(Bug::PayloadPartUnkept) {
+            return Ok(());
+        }
         self.twin.write_payload(id, number, bytes).await
     }
 
@@ -48,6 +51,9 @@ impl Payloads for BrokenStore {
         now: Timestamp,
         limit: u64,
     ) -> Result<Cleared, Error> {
+        if self.has(Bug::PayloadsUncleared) {
+            return Ok(Cleared::default());
+        }
         self.twin.clear_payloads(before, now, limit).await
     }
 }
