@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use bus::Error;
+use bus::{Error, Queue as _};
 use bus_nats::{Options, connect};
 use nkeys::KeyPair;
 use serde_json::{Value, json};
@@ -160,6 +160,7 @@ async fn a_password_in_a_file_is_read_again_for_each_connection() {
     };
     let url = tell(&server, "staunch:first%20hush");
     let bus = connect(Options { url_file: Some(file.clone()), ..Options::new(url) }).await.unwrap();
+    bus.provision(1).await.unwrap();
     let answers = async || bus.ping().await.is_ok();
     assert!(answers().await);
 

@@ -202,6 +202,15 @@ impl Operation {
         }
     }
 
+    /// The server of an HTTP request, as `host` or `host:port`, without the user in its URL.
+    #[must_use]
+    pub fn server(&self) -> Option<&str> {
+        let Self::Http(request) = self else { return None };
+        let (_, rest) = request.url.split_once("://")?;
+        let place = rest.split(['/', '?', '#']).next()?;
+        Some(place.rsplit_once('@').map_or(place, |(_, place)| place))
+    }
+
     /// The bytes that it carries, which count for the turn that asks for it.
     pub(crate) fn bytes(&self) -> usize {
         match self {

@@ -10,6 +10,7 @@ use model::{BookmarkId, DefinitionId, InstanceId, Map};
 use serde_json::Value;
 use tokio::time::Instant;
 use tracing::Instrument as _;
+use tracing::field::Empty;
 
 use crate::cx::Cx;
 use crate::metrics::METRICS;
@@ -72,14 +73,27 @@ async fn make(
     cx.at(Point::BeforeCall).await;
     let began = Instant::now();
     let kind = call.operation.kind();
-    let span = tracing::debug_span!(target: "spans", "call", otel.kind = "client", kind);
+    let span = tracing::debug_span!(
+        target: "spans", "call", otel.kind = "client", kind,
+        server.address = call.operation.server(),
+        http.response.status_code = Empty, otel.status_code = Empty
+    );
     chassis::set_parent(&span, traceparent.as_deref());
     let calling = async {
         // The other side continues the trace of the call itself.
         let traceparent = chassis::inject().or(traceparent);
         unsealed(&cx, &call, &whose, traceparent.as_deref()).await
     };
-    let (end, hidden) = calling.instrument(span).await;
+    let (end, hidden) = calling.instrument(span.clone()).await;
+    match &end {
+        CallEnd::Response { status_code, .. } => {
+            span.record("http.response.status_code", status_code);
+        }
+        CallEnd::Error { .. } => {
+            span.record("otel.status_code", "ERROR");
+        }
+        CallEnd::Done(_) => {}
+    }
     METRICS.called(kind, began.elapsed(), &end);
     tracing::debug!(instance = %whose.instance, call = call.operation.summary(), key = call.key, "call answered");
     cx.at(Point::Called).await;

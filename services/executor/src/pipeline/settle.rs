@@ -108,12 +108,14 @@ async fn park(
     METRICS.parked(refusal);
     let id = id_of(message);
     if let Some(held_back) = cx.refusals.pass(kind(refusal)) {
+        let traceparent = message.headers.get(header::TRACEPARENT).map(String::as_str);
         tracing::error!(
             subject = message.subject,
             command = id.as_ref().map(AsRef::<str>::as_ref),
             attempt,
             reason,
             held_back,
+            trace = traceparent.and_then(chassis::trace_id),
             "command moved to the dead letters"
         );
     }

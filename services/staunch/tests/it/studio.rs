@@ -3,10 +3,12 @@
 use std::path::Path;
 use std::time::Duration;
 
+use cluster::{Cluster, Plan};
 use testkit::{find_program, skip, within};
 use tokio::process::Command;
 
 use crate::dev::Dev;
+use crate::{TURN, staunch};
 
 /// The longest that one walk takes, on any machine.
 const WALK: Duration = Duration::from_secs(600);
@@ -40,14 +42,21 @@ async fn walk(script: &str) {
     }
     let folder = tempfile::tempdir().unwrap();
     let dev = Dev::start(folder.path()).await;
+    run(script, &[&dev.url], None).await;
+    dev.end().await;
+}
+
+/// Runs a walk at these addresses, the first before the folder of its pictures.
+async fn run(script: &str, addresses: &[&str], nats_url: Option<&str>) {
     let mut node = Command::new("node");
-    node.arg(format!("tests/browser/{script}")).arg(&dev.url).arg(format!("{PICTURES}/{script}"));
+    node.arg(format!("tests/browser/{script}")).arg(addresses[0]);
+    node.arg(format!("{PICTURES}/{script}")).args(&addresses[1..]);
+    node.envs(nats_url.map(|url| ("STAUNCH_NATS_URL", url)));
     let ran = within(script, WALK, node.current_dir(STUDIO).kill_on_drop(true).output()).await;
     let ran = ran.unwrap();
     let (said, wrong) =
         (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
     assert!(ran.status.success(), "{script}: {said}{wrong}");
-    dev.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -63,4 +72,16 @@ async fn a_person_draws_publishes_and_runs_a_workflow() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_of_a_workflow_gets_nothing_of_studio() {
     walk("sandbox.mjs").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_people_at_two_nodes_edit_one_workflow() {
+    if !is_there().await {
+        return;
+    }
+    let _turn = TURN.acquire().await.unwrap();
+    let cluster = Cluster::start(Plan::new(staunch()).with_nodes(2)).await.unwrap();
+    let (urls, nats) = (cluster.urls(), cluster.nats_url());
+    run("two.mjs", &[&urls[0], &urls[1]], Some(&nats)).await;
+    cluster.stop().await.unwrap();
 }

@@ -158,7 +158,9 @@ fn part(report: &Report, bounds: &[Bound]) -> Option<f64> {
         let fits = |bound: &&Bound| bound.name == "composite" && (bound.in_flight == 1) == is_one;
         bounds.iter().find(fits)
     };
+    let messages = bounds.iter().find(|bound| bound.name == "pull-publish-ack");
     match (report.scenario, report.lanes) {
+        (Scenario::Task, _) => ratio(Some(report.throughput), messages.map(|it| it.throughput)),
         (Scenario::Start, 1) => {
             ratio(composite(true).map(|it| it.p50), report.times.last().map(|it| it.p50))
         }

@@ -24,16 +24,19 @@ pub(crate) enum Kind {
     Single,
     /// With group commit and no lock.
     Unlocked,
+    /// Messages alone: what a worker does with a task.
+    Messages,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 3] = [Self::Grouped, Self::Single, Self::Unlocked];
+    pub(crate) const ALL: [Self; 4] = [Self::Grouped, Self::Single, Self::Unlocked, Self::Messages];
 
     fn name(self) -> &'static str {
         match self {
             Self::Grouped => "composite",
             Self::Single => "composite-single",
             Self::Unlocked => "composite-unlocked",
+            Self::Messages => "pull-publish-ack",
         }
     }
 
@@ -42,6 +45,7 @@ impl Kind {
             Self::Grouped => "pull, lock, commit in groups, unlock, publish, ack",
             Self::Single => "pull, lock, commit alone, unlock, publish, ack",
             Self::Unlocked => "pull, commit in groups, publish, ack; no lock",
+            Self::Messages => "pull, publish, ack; without the database",
         }
     }
 }
@@ -58,12 +62,13 @@ impl Hand {
     async fn take(&self, message: async_nats::jetstream::Message) -> anyhow::Result<()> {
         let key = number();
         let lock = match self.kind {
-            Kind::Unlocked => None,
+            Kind::Unlocked | Kind::Messages => None,
             Kind::Grouped | Kind::Single => Some(self.broker.create(key).await?),
         };
         match self.kind {
             Kind::Single => self.database.commit(&[Burst::new()]).await?,
             Kind::Grouped | Kind::Unlocked => self.group.commit(Burst::new()).await?,
+            Kind::Messages => {}
         }
         if let Some(revision) = lock {
             self.broker.remove(key, revision).await?;
