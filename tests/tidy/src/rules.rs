@@ -217,7 +217,7 @@ fn adapters_are_named_where_processes_are_made_and_nowhere_else() {
 #[test]
 fn the_database_and_the_broker_are_known_to_one_crate_each() {
     let only = [
-        ("async-nats", &["bus-nats", "e2e", "raw", "staunch-client"][..]),
+        ("async-nats", &["bus-nats", "e2e", "load", "raw", "staunch-client"][..]),
         ("sea-orm", &["store-sql"]),
         ("sea-orm-migration", &["migration", "store-sql"]),
     ];

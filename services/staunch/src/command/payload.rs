@@ -8,9 +8,9 @@ use futures::StreamExt as _;
 use tokio::fs::File;
 use tokio_util::io::ReaderStream;
 
-use crate::Failure;
 use crate::client::{Client, ClientArgs, segment};
 use crate::output::{self, Format};
+use crate::{Failure, say};
 
 #[derive(Args, Debug)]
 pub(crate) struct PayloadArgs {
@@ -56,7 +56,11 @@ pub(crate) async fn run(args: PayloadArgs, format: Format) -> Result<(), Failure
                 [("Content-Type", content_type.as_str()), ("Content-Disposition", &disposition)];
             let body = reqwest::Body::wrap_stream(ReaderStream::new(opened));
             let kept = client.upload("/payloads", &headers, body).await?.body;
-            output::done(format, &kept.to_string(), &kept)
+            match format {
+                Format::Json => output::json(&kept),
+                // In one line, as a value in other commands.
+                Format::Table => say::data(&kept.to_string()),
+            }
         }
         Verb::Get { hash, to } => {
             let answer = client.follow(&format!("/payloads/{}", segment(&hash)), None).await?;
