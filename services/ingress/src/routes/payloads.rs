@@ -31,7 +31,8 @@ const BYTES: &str = "application/octet-stream";
 /// when no instance uses it for the time of the setting `payload-kept`.
 #[utoipa::path(post, path = "/payloads", tag = "payloads",
     request_body(content = String, content_type = "application/octet-stream"),
-    params(("X-Staunch-Payload" = Option<String>, Header,
+    params(("X-Staunch-Payload" = Option<String>, Header, pattern = "^sha256-[0-9a-f]{64}$",
+        example = "sha256-ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
         description = "The name that the bytes must have")),
     responses((status = 201, body = shape::operation::LargeFile), (status = 400, body = ProblemBody),
         (status = 408, body = ProblemBody), (status = 413, body = ProblemBody)))]
