@@ -60,6 +60,7 @@ export const frame: Pick<Text, keyof typeof words> = {
     instances: "Instanzen",
     incidents: "Störungen",
     schedules: "Zeitpläne",
+    tasks: "Aufgaben",
     messages: "Nachrichten",
     cluster: "Cluster",
     access: "Zugang",

@@ -58,6 +58,7 @@ export const frame = {
     instances: "Instances",
     incidents: "Incidents",
     schedules: "Schedules",
+    tasks: "Tasks",
     messages: "Messages",
     cluster: "Cluster",
     access: "Access",
