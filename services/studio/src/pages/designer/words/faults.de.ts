@@ -90,5 +90,7 @@ export function fault(one: Fault): string {
       return "Der Workflow hat noch keine Aktivitäten.";
     case "server":
       return one.message;
+    case "more":
+      return "Der Server hat mehr Probleme gefunden, als er nennt.";
   }
 }

@@ -79,5 +79,7 @@ export function fault(one: Fault): string {
       return "The workflow has no activities yet.";
     case "server":
       return one.message;
+    case "more":
+      return "The server found more problems than it lists.";
   }
 }
