@@ -123,6 +123,14 @@ export async function phone({ page, look }, { studio, failed }) {
   await page.goto(`${studio}/instances/${failed}?tab=incidents`);
   await page.getByText("missingThing is not defined").first().waitFor();
   await look("phone-instance");
+  for (const path of ["incidents", "tasks", "schedules", "cluster"]) {
+    await page.goto(`${studio}/${path}`);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await page.getByRole("status", { name: "Loading" }).first().waitFor({ state: "detached" });
+    await look(`phone-${path}`);
+    const [wide, seen] = await page.evaluate(() => [document.documentElement.scrollWidth, window.innerWidth]);
+    assert.ok(wide <= seen, `${path} is ${wide} wide`);
+  }
   await page.setViewportSize({ width: 1440, height: 900 });
 }
 

@@ -35,10 +35,13 @@ export function problemsAt(index: Index, { problems, isCutShort }: Api["Checked"
     while (length > 0 && !byPath.has(steps.slice(0, length).join("/"))) length--;
     const entry = byPath.get(steps.slice(0, length).join("/")) ?? index.get(one.activityId ?? "");
     const named = entry ? (one.property ?? steps[length]) : steps[0];
+    const member = named ? memberOf(named) : undefined;
+    const type = entry && index.type(entry);
+    const input = type?.inputs.find(({ name }) => memberOf(name) === member)?.displayName;
     return {
-      fault: { is: "server", message: one.message },
+      fault: { is: "server", message: one.message, input },
       key: entry?.key,
-      member: named ? memberOf(named) : undefined,
+      member,
       isWarning: one.severity !== "error",
     };
   });
@@ -55,7 +58,7 @@ export function unsaid(found: readonly Problem[], said: readonly Problem[]): Pro
   );
 }
 
-/** What the answer is about; an activity that needs no id has none, and is found by its place alone. */
+/** Asks about a text; an answer that comes when the text is another one counts no more. */
 async function check(studio: Studio, doc: Json, text: string, signal: AbortSignal, send: Ask): Promise<void> {
   const stays = () => !signal.aborted && studio.get().history.doc === doc;
   try {
