@@ -33,6 +33,8 @@ export interface InstanceFilter {
   page: number;
   /** Where the page begins, as the server said it: then no page before it is counted. */
   cursor?: string;
+  /** Where the page before it begins: a little of it is read, too. */
+  before?: string;
 }
 
 const SIGNS: [string, Operator][] = [
@@ -103,6 +105,7 @@ export function fromAddress(search: Search): InstanceFilter {
     ascending: search.dir === "up",
     page: whole(search.page) ?? 0,
     cursor: search.cursor || undefined,
+    before: search.before || undefined,
   };
 }
 
@@ -124,6 +127,7 @@ export function toAddress(filter: InstanceFilter): Search {
     dir: filter.ascending ? "up" : undefined,
     page: filter.page > 0 ? filter.page.toString() : undefined,
     cursor: filter.page > 0 ? filter.cursor : undefined,
+    before: filter.page > 1 ? filter.before : undefined,
   };
 }
 

@@ -59,7 +59,8 @@ export async function pause({ page, look }) {
   await page.getByText("Takes commands").waitFor();
 }
 
-export async function access({ page, look }) {
+export async function access({ page, look }, { studio }) {
+  await page.goto(`${studio}/`);
   await rail(page, "Access").click();
   await named(page, "tab", "Roles").click();
   await named(page, "button", "Make a role").click();

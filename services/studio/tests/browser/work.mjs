@@ -94,14 +94,16 @@ export async function deep({ page, look }, { studio }) {
     const nextCursor = from + pageSize < MILLIONS ? String(from + pageSize) : null;
     return route.fulfill({ json: { items, totalCount: 1_000_000, nextCursor } });
   });
-  await page.goto(`${studio}/instances?page=10000&cursor=1000000`);
+  await page.goto(`${studio}/instances?page=10000&cursor=1000000&before=999900`);
   await page.getByText("Order 1000000", { exact: true }).waitFor();
   await page.getByText(/^1,000,001–/).waitFor();
   await look("instances-deep");
   const list = page.getByRole("region", { name: "Instances" });
   await list.hover();
   for (let at = 0; at < 18; at += 1) await page.mouse.wheel(0, 200);
-  await page.waitForURL(/page=10001&cursor=1000100/);
+  await page.waitForURL(/page=10001&cursor=1000100&before=1000000/);
+  await page.getByText("Order 1000115", { exact: true }).waitFor();
+  await page.reload();
   await page.getByText("Order 1000115", { exact: true }).waitFor();
   await named(page, "button", "The 500,000 rows before").click();
   await page.waitForURL(/page=5000/);

@@ -89,14 +89,7 @@ export function InstancesPage() {
   };
   const place = useRef(rows.place);
   place.current = rows.place;
-  const rest = useCallback(
-    (first: number) => {
-      const page = Math.floor(first / PART);
-      const cursor = page > 0 ? place.current(page) : undefined;
-      change({ page: page > 0 ? String(page) : undefined, cursor });
-    },
-    [change],
-  );
+  const rest = useCallback((first: number) => change(place.current(Math.floor(first / PART))), [change]);
 
   return (
     <Page

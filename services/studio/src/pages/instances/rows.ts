@@ -3,7 +3,7 @@ import { useCallback, useMemo, useRef, useState } from "react";
 import { instancesQuery } from "../../api/queries";
 import type { Api } from "../../api/types";
 import { type InstanceFilter, toAddress, toRequest } from "../../lib/filters";
-import { endOf, learn, PART, type Part, startTrail, type Trail } from "./trail";
+import { endOf, forget, learn, PART, type Part, placeOf, startTrail, type Trail } from "./trail";
 
 type Row = Api["InstanceSummary"];
 
@@ -19,7 +19,7 @@ export function useInstanceRows(filter: InstanceFilter) {
   const client = useQueryClient();
   const [seen, setSeen] = useState<readonly [number, number]>([filter.page, filter.page]);
   // Where one is in the list does not change what is asked for.
-  const asked = useMemo(() => ({ ...filter, page: 0, cursor: undefined }), [filter]);
+  const asked = useMemo(() => ({ ...filter, page: 0, cursor: undefined, before: undefined }), [filter]);
   const address = useMemo(() => toAddress(asked), [asked]);
   const trail = useTrail(JSON.stringify(address), filter);
   const parts = useMemo(() => {
@@ -53,13 +53,12 @@ export function useInstanceRows(filter: InstanceFilter) {
   const loaded = pages.flatMap(([, page]) => page?.items ?? []);
   const failed = queries.find((query) => query.error);
   const count = endOf(trail, head?.data?.totalCount ?? 0, filter.page);
-  const place = (part: number): string | undefined => trail.cursors.get(part);
+  const place = (part: number) => placeOf(trail, part);
 
   /** Reads what is seen again, each part after the one before it; what is not seen is forgotten. */
   const reload = async () => {
     client.removeQueries({ queryKey: ["instances"], type: "inactive" });
-    const [top] = seen;
-    for (const part of trail.cursors.keys()) if (part !== top) trail.cursors.delete(part);
+    forget(trail, parts);
     for (const part of [...parts].sort((one, other) => one - other)) {
       const page = await client.fetchQuery({ ...queryOf(part), staleTime: 0 });
       learn(trail, [[part, page]]);

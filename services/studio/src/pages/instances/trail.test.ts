@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Api } from "../../api/types";
 import { fromAddress } from "../../lib/filters";
-import { endOf, learn, PART, startTrail, TOTAL_MAX } from "./trail";
+import { endOf, forget, learn, PART, placeOf, startTrail, TOTAL_MAX } from "./trail";
 
 const page = (length: number, nextCursor: string | null, totalCount = 1000): Api["InstancePage"] => ({
   items: Array.from({ length }, () => ({}) as Api["InstanceSummary"]),
@@ -23,6 +23,17 @@ describe("the trail of a list", () => {
       [1, "one"],
       [10_001, "more"],
     ]);
+  });
+
+  it("names a part so that the address finds it and the one before it", () => {
+    const trail = startTrail("", fromAddress({ page: "7", cursor: "seven", before: "six" }));
+    expect(placeOf(trail, 7)).toEqual({ page: "7", cursor: "seven", before: "six" });
+    learn(trail, [[7, page(PART, "eight")]]);
+    expect(placeOf(trail, 8)).toEqual({ page: "8", cursor: "eight", before: "seven" });
+    expect(placeOf(trail, 0)).toEqual({});
+    expect(startTrail("", fromAddress(placeOf(trail, 8))).cursors.get(7)).toBe("seven");
+    forget(trail, [0, 8, 7]);
+    expect([...trail.cursors]).toEqual([[7, "seven"]]);
   });
 
   it("takes no cursor for the first part", () => {

@@ -15,8 +15,23 @@ export interface Trail {
   end: number;
 }
 
-export function startTrail(key: string, { page, cursor }: InstanceFilter): Trail {
-  return { key, cursors: new Map(page > 0 && cursor ? [[page, cursor]] : []), end: 0 };
+export function startTrail(key: string, { page, cursor, before }: InstanceFilter): Trail {
+  const cursors = new Map<number, string>();
+  if (page > 1 && before) cursors.set(page - 1, before);
+  if (page > 0 && cursor) cursors.set(page, cursor);
+  return { key, cursors, end: 0 };
+}
+
+/** How an address names a part, so that it is found again without a count of what is before it. */
+export function placeOf(trail: Trail, part: number) {
+  const at = (one: number) => (one > 0 ? trail.cursors.get(one) : undefined);
+  return { page: part > 0 ? String(part) : undefined, cursor: at(part), before: at(part - 1) };
+}
+
+/** Forgets where parts begin, except the first that is seen: what is read again may be other rows. */
+export function forget(trail: Trail, seen: readonly number[]): void {
+  const kept = [...seen].sort((one, other) => one - other).find((part) => trail.cursors.has(part));
+  for (const part of trail.cursors.keys()) if (part !== kept) trail.cursors.delete(part);
 }
 
 /** Each part that was read says where the next one begins. */
