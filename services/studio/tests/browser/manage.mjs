@@ -123,6 +123,8 @@ export async function phone({ page, look }, { studio, failed }) {
   await look("phone-home");
   await page.goto(`${studio}/instances/${failed}?tab=incidents`);
   await page.getByText("missingThing is not defined").first().waitFor();
+  const retry = page.getByRole("tabpanel").getByRole("button", { name: "Retry" });
+  assert.ok((await retry.boundingBox()).y < 700, "what can be done is out of sight");
   await look("phone-instance");
   for (const path of ["incidents", "tasks", "schedules", "cluster"]) {
     await page.goto(`${studio}/${path}`);

@@ -130,7 +130,7 @@ export function Groups({ onDone }: { onDone: () => void }) {
     {
       key: "cause",
       head: t.incidents.cause,
-      className: "!max-w-md",
+      className: "!max-w-md max-md:!max-w-56",
       cell: (row) => (
         <button
           type="button"
