@@ -52,6 +52,10 @@ describe("what the server says", () => {
     const own = { fault: { is: "empty" as const }, key: "line", member: "text", isWarning: false };
     expect(unsaid(found, [own])).toEqual(found.slice(1));
     expect(unsaid(found, [{ ...own, isWarning: true }])).toEqual(found);
+    const double = problemsAt(index, checked(problem({ pointer: "/model/variables/1/name" })));
+    const twice = { is: "name" as const, kind: "variable" as const, name: "a" };
+    expect(unsaid(double, [{ fault: twice, isWarning: false }])).toEqual([]);
+    expect(unsaid(double, [own])).toEqual(double);
   });
 });
 

@@ -50,12 +50,15 @@ export function problemsAt(index: Index, { problems, isCutShort }: Api["Checked"
 
 /** Those that the designer does not say itself, in its own words. */
 export function unsaid(found: readonly Problem[], said: readonly Problem[]): Problem[] {
-  return found.filter(
-    (one) =>
-      one.key === undefined ||
-      one.member === undefined ||
-      !said.some((own) => own.key === one.key && own.member === one.member && !own.isWarning),
-  );
+  const isSaid = ({ key, member }: Problem) =>
+    member !== undefined &&
+    said.some((own) => {
+      if (own.isWarning) return false;
+      // Two of one name: the page says which, and the server the place of the second.
+      if (own.fault.is === "name") return key === undefined && member === `${own.fault.kind}s`;
+      return key !== undefined && own.key === key && own.member === member;
+    });
+  return found.filter((one) => !isSaid(one));
 }
 
 /** Asks about a text; an answer that comes when the text is another one counts no more. */
