@@ -13,11 +13,12 @@ export async function rest({ page, look }) {
 }
 
 /** Commands that nobody can read: looked at, and removed one by one and together. */
-export async function letters({ page, look }) {
+export async function letters({ page, look }, { studio }) {
   const nats = process.env.STAUNCH_NATS_URL;
   if (!nats) return;
   const subject = "staunch.cmd.start.browser-garbage";
   for (const text of ["not a command", '{"half":', "[]"]) await publish(nats.split(",")[0], subject, text);
+  await page.goto(`${studio}/`);
   await rail(page, "Messages").click();
   const rows = page.getByRole("row").filter({ hasText: subject });
   await page.waitForFunction((wanted) => document.body.textContent.split(wanted).length > 3, subject, {

@@ -21,7 +21,7 @@ export function LetterBody({
   const [text, setText] = useState<string>();
   const [busy, setBusy] = useState(false);
   const query = useQuery({
-    queryKey: ["letters", "body", letter],
+    queryKey: ["letter", letter, "body"],
     queryFn: ({ signal }) =>
       get<Api["DeadLetterBody"]>(`/bookmark-queue/dead-letters/${id(letter)}/body`, undefined, signal),
     staleTime: Number.POSITIVE_INFINITY,
