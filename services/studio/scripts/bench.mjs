@@ -91,10 +91,13 @@ async function fill(page) {
     finishedAt: new Date(at).toISOString(),
   });
   await page.route("**/workflow-instances/query", (route) => {
-    const { page: part = 0, pageSize = 100 } = route.request().postDataJSON();
-    const size = Math.max(0, Math.min(pageSize, LISTED - part * pageSize));
-    const items = Array.from({ length: size }, (_, one) => row(part * pageSize + one));
-    return route.fulfill({ json: { items, totalCount: LISTED } });
+    const { page: part = 0, pageSize = 100, cursor } = route.request().postDataJSON();
+    const from = cursor ? Number(cursor) : part * pageSize;
+    const end = Math.min(from + pageSize, LISTED);
+    const items = Array.from({ length: Math.max(0, end - from) }, (_, one) => row(from + one));
+    return route.fulfill({
+      json: { items, totalCount: LISTED, nextCursor: end < LISTED ? String(end) : null },
+    });
   });
 }
 

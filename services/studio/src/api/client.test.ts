@@ -57,6 +57,16 @@ describe("problems", () => {
     expect(problem.report()).toContain("urn:1");
   });
 
+  it("say once what is said twice, and name no place that is none", async () => {
+    const body = {
+      title: "Bad request",
+      detail: "it is wrong",
+      errors: { generalErrors: ["it is wrong", "so is this"] },
+    };
+    fetched.mockResolvedValue(answer(400, body));
+    await expect(get("/nodes")).rejects.toMatchObject({ detail: "It is wrong.", errors: ["So is this."] });
+  });
+
   it("have words where the answer has none", async () => {
     fetched.mockResolvedValue(new Response("<html>bad gateway</html>", { status: 502 }));
     await expect(get("/nodes")).rejects.toMatchObject({

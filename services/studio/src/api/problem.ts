@@ -37,7 +37,8 @@ function sentencesOf(errors: unknown): string[] {
   if (errors === null || typeof errors !== "object") return [];
   return Object.entries(errors).flatMap(([member, said]) => {
     const all = Array.isArray(said) ? said : [said];
-    return all.map((one) => sentence(member ? `${member}: ${String(one)}` : String(one)));
+    const place = member && member !== "generalErrors" ? `${member}: ` : "";
+    return all.map((one) => sentence(place + String(one)));
   });
 }
 

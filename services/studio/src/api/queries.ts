@@ -2,7 +2,6 @@ import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query"
 import { parseMetrics } from "../lib/metrics";
 import { get, id, json, post, send } from "./client";
 import { can } from "./session";
-import type { InstanceCounts } from "./shapes";
 import type { Api } from "./types";
 
 export const nodesQuery = queryOptions({
@@ -52,7 +51,7 @@ export const COUNTED_MAX = 100_000;
 export function useStateCounts(filter: Api["ListRequest"], key: unknown) {
   return useQuery({
     queryKey: ["counts", "states", key],
-    queryFn: () => post<InstanceCounts>("/workflow-instances/counts", filter),
+    queryFn: () => post<Api["InstanceCounts"]>("/workflow-instances/counts", filter),
     placeholderData: keepPreviousData,
     refetchInterval: 30_000,
   });

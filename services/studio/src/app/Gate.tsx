@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
 import { get } from "../api/client";
 import { type Session, session } from "../api/session";
-import type { Me } from "../api/shapes";
+import type { Api } from "../api/types";
 import { Login } from "./Login";
 
 /** The longest that the page waits to know what one may do; after that, it shows what the token says. */
@@ -23,7 +23,7 @@ export function Gate({ children }: { children: ReactNode }) {
     if (refused) return;
     const leaving = new AbortController();
     const signal = AbortSignal.any([leaving.signal, AbortSignal.timeout(PATIENCE_MS)]);
-    void get<Me>("/identity/me", undefined, signal)
+    void get<Api["Me"]>("/identity/me", undefined, signal)
       .then((me) => session.learn(me.permissions))
       // Without an answer, the server decides about each request.
       .catch(() => undefined)

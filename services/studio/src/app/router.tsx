@@ -52,6 +52,10 @@ const tree = root.addChildren([
     lazyRouteComponent(() => import("../pages/schedules/SchedulesPage"), "SchedulesPage"),
   ),
   at(
+    "/tasks",
+    lazyRouteComponent(() => import("../pages/tasks/TasksPage"), "TasksPage"),
+  ),
+  at(
     "/messages",
     lazyRouteComponent(() => import("../pages/messages/MessagesPage"), "MessagesPage"),
   ),

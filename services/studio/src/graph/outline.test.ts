@@ -1,9 +1,30 @@
 import { describe, expect, it } from "vitest";
-import { outline } from "./outline";
+import { outline, portsOf } from "./outline";
 
 const then = "then";
 
 const line = (id: string) => ({ id, type: "Elsa.WriteLine" });
+
+describe("the outcomes that lead on", () => {
+  const way = (source: string, port?: string) => ({
+    source: port === undefined ? source : { activity: source, port },
+    target: { activity: "z", port: "In" },
+  });
+  const inner = {
+    id: "inner",
+    type: "Elsa.Flowchart",
+    activities: [line("a"), line("z")],
+    connections: [way("a", "Paid"), way("a", "Declined"), way("a", "Paid"), way("z", "Done")],
+  };
+
+  it("are those of the lines of any flowchart, each once", () => {
+    const root = { id: "s", type: "Elsa.Sequence", activities: [inner, line("b")] };
+    expect(portsOf(root, "a")).toEqual(["Paid", "Declined"]);
+    expect(portsOf(root, "b")).toEqual([]);
+    expect(portsOf({ ...inner, connections: [way("a")] }, "a")).toEqual(["Done"]);
+    expect(portsOf(undefined, "a")).toEqual([]);
+  });
+});
 
 describe("outline", () => {
   it("draws a flowchart with the words of its ways", () => {

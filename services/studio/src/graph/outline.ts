@@ -1,6 +1,6 @@
 import dagre from "@dagrejs/dagre";
 import { typeName } from "../lib/format";
-import { children, isActivity, type Members, members, nameOf, text } from "./activities";
+import { activitiesIn, children, isActivity, type Members, members, nameOf, text } from "./activities";
 
 /** What happened to an activity. */
 export interface Mark {
@@ -58,6 +58,14 @@ function connectionOf(value: unknown): { source: string; target: string; port: s
     target: text(target?.activity) || text(connection?.target),
     port: text(source?.port) || text(connection?.sourcePort),
   };
+}
+
+/** The outcomes of an activity from which the lines of its flowchart lead on. */
+export function portsOf(root: unknown, activity: string): string[] {
+  const flows = [...activitiesIn(root).values()].filter(isFlow);
+  const connections = flows.flatMap((flow) => (Array.isArray(flow.connections) ? flow.connections : []));
+  const ports = connections.map(connectionOf).filter(({ source }) => source === activity);
+  return [...new Set(ports.map(({ port }) => port || "Done"))];
 }
 
 /** The boxes with which something drawn begins and ends. */

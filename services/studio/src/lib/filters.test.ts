@@ -40,6 +40,11 @@ const filters: fc.Arbitrary<InstanceFilter> = fc.record({
   page: fc.nat({ max: 1000 }),
 });
 
+const paged = fc.record({
+  page: fc.integer({ min: 1, max: 100_000 }),
+  cursor: fc.base64String({ minLength: 4 }),
+});
+
 describe("filters", () => {
   it("come back from the address as they went into it", () => {
     fc.assert(
@@ -50,6 +55,22 @@ describe("filters", () => {
           ),
         ).toString();
         expect(fromAddress(Object.fromEntries(new URLSearchParams(text)))).toEqual(filter);
+      }),
+    );
+  });
+
+  it("begin where the cursor of their page says, and count no pages then", () => {
+    fc.assert(
+      fc.property(filters, paged, (filter, place) => {
+        const search = toAddress({ ...filter, ...place });
+        expect(fromAddress(search)).toMatchObject(place);
+        const request = toRequest({ ...filter, ...place }, NOW, 100);
+        expect(request.cursor).toBe(place.cursor);
+        expect(request).not.toHaveProperty("page");
+        // The first page has no place of its own, whatever an address says.
+        const first = toRequest({ ...filter, ...place, page: 0 }, NOW, 100);
+        expect(first).toMatchObject({ page: 0 });
+        expect(first).not.toHaveProperty("cursor");
       }),
     );
   });

@@ -31,6 +31,10 @@ export interface InstanceFilter {
   order: (typeof ORDERS)[number];
   ascending: boolean;
   page: number;
+  /** Where the page begins, as the server said it: then no page before it is counted. */
+  cursor?: string;
+  /** Where the page before it begins: a little of it is read, too. */
+  before?: string;
 }
 
 const SIGNS: [string, Operator][] = [
@@ -100,6 +104,8 @@ export function fromAddress(search: Search): InstanceFilter {
     order: oneOf(ORDERS, search.order, "Created"),
     ascending: search.dir === "up",
     page: whole(search.page) ?? 0,
+    cursor: search.cursor || undefined,
+    before: search.before || undefined,
   };
 }
 
@@ -120,6 +126,8 @@ export function toAddress(filter: InstanceFilter): Search {
     order: filter.order === "Created" ? undefined : filter.order,
     dir: filter.ascending ? "up" : undefined,
     page: filter.page > 0 ? filter.page.toString() : undefined,
+    cursor: filter.page > 0 ? filter.cursor : undefined,
+    before: filter.page > 1 ? filter.before : undefined,
   };
 }
 
@@ -142,8 +150,9 @@ function timesOf(filter: InstanceFilter, now: number): Api["TimestampFilter"][] 
 }
 
 export function toRequest(filter: InstanceFilter, now: number, pageSize: number): Api["ListRequest"] {
+  const place = filter.page > 0 && filter.cursor ? { cursor: filter.cursor } : { page: filter.page };
   return {
-    page: filter.page,
+    ...place,
     pageSize,
     searchTerm: filter.text,
     definitionId: filter.definition,

@@ -24,7 +24,8 @@ export type Fault =
   | { is: "input"; input: string; name: string }
   | { is: "name"; kind: "variable" | "input" | "output"; name: string }
   | { is: "empty" }
-  | { is: "server"; message: string };
+  | { is: "server"; message: string; input?: string }
+  | { is: "more" };
 
 export interface Problem {
   fault: Fault;

@@ -62,17 +62,19 @@ export function Value({ value, label }: { value: unknown; label: string }) {
   return <Code text={text} label={label} />;
 }
 
+type Lines = string | readonly string[] | null;
+
 export interface Commands {
-  staunch?: string | null;
-  nats?: string | null;
-  curl?: string | null;
+  staunch?: Lines;
+  nats?: Lines;
+  curl?: Lines;
 }
 
 /** The same thing from a terminal. */
 export function CopyCommands({ commands, title = t.commands }: { commands: Commands; title?: string }) {
   const lines = (["staunch", "nats", "curl"] as const).flatMap((tool) => {
-    const line = commands[tool];
-    return line ? [[tool, line] as const] : [];
+    const said = commands[tool];
+    return (typeof said === "string" ? [said] : (said ?? [])).map((line) => [tool, line] as const);
   });
   if (lines.length === 0) return null;
   return (
@@ -80,7 +82,7 @@ export function CopyCommands({ commands, title = t.commands }: { commands: Comma
       <summary className="w-fit cursor-pointer py-1 text-xs text-soft hover:text-ink">{title}</summary>
       <ul className="mt-1 space-y-1">
         {lines.map(([tool, line]) => (
-          <li key={tool} className="flex items-start gap-2 rounded-md bg-sunken py-1 pr-1 pl-2">
+          <li key={line} className="flex items-start gap-2 rounded-md bg-sunken py-1 pr-1 pl-2">
             <code className="min-w-0 flex-1 py-0.5 font-mono text-xs break-all">{line}</code>
             <CopyButton text={line} label={t.copyLine(tool)} />
           </li>

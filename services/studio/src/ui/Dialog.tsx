@@ -39,12 +39,14 @@ interface ConfirmProps {
   children?: ReactNode;
   /** More than one object: the number has to be typed. */
   count?: number;
+  /** It cannot be done as it is asked for. */
+  disabled?: boolean;
   act: () => Promise<unknown>;
   onClose: () => void;
 }
 
 /** Asks before something that cannot be undone. */
-export function Confirm({ title, verb, children, count, act, onClose }: ConfirmProps) {
+export function Confirm({ title, verb, children, count, disabled, act, onClose }: ConfirmProps) {
   const [typed, setTyped] = useState("");
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
@@ -81,7 +83,12 @@ export function Confirm({ title, verb, children, count, act, onClose }: ConfirmP
         {error !== undefined && <Failed error={error} />}
         <div className="mt-5 flex justify-end gap-2">
           <Button onClick={onClose}>{t.keep}</Button>
-          <Button type="submit" tone="danger" busy={busy} disabled={wants && typed.trim() !== String(count)}>
+          <Button
+            type="submit"
+            tone="danger"
+            busy={busy}
+            disabled={disabled || (wants && typed.trim() !== String(count))}
+          >
             {verb}
           </Button>
         </div>

@@ -3,6 +3,7 @@ const PATHS = {
   definitions: "M4 4h5v4H4zM11 12h5v4h-5zM6.5 8v6H11",
   instances: "M6 4.5v11l9-5.5z",
   incidents: "M10 3.5 17.5 16.5h-15zM10 8.5v3.5M10 14.2v.3",
+  tasks: "M11.5 8.5 4 16M9 4.5l2-1.5 6 6-1.5 2-2-.5-3-3zM3 15l2 2",
   messages: "M3 5h14v10H3zM3 5.5l7 5.5 7-5.5",
   cluster: "M3.5 4h13v4.5h-13zM3.5 11.5h13V16h-13zM6 6.3h.1M6 13.8h.1",
   access: "M8 12a4 4 0 1 1 3.2-6.4L17 5.5v3h-2v2h-2.2A4 4 0 0 1 8 12zM7 8h.1",

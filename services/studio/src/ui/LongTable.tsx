@@ -3,9 +3,10 @@ import { useEffect, useRef } from "react";
 import { useSettings } from "../app/settings";
 import { formatCount } from "../lib/format";
 import { t } from "../text";
+import { Button } from "./Button";
 import { Head, Row, type TableProps } from "./Table";
 
-/** What a browser can scroll through is bounded. */
+/** What a browser can scroll through is bounded: a longer list has several stretches of this length. */
 export const ROWS_MAX = 500_000;
 const ROW = 33;
 const AHEAD = 12;
@@ -13,6 +14,8 @@ const AHEAD = 12;
 interface Props<T> extends Omit<TableProps<T>, "rows"> {
   /** How many rows there are in all. */
   count: number;
+  /** There are more than that. */
+  isMore?: boolean;
   /** A row, once it is there. */
   rowAt: (at: number) => T | undefined;
   /** The rows that are there. */
@@ -23,27 +26,30 @@ interface Props<T> extends Omit<TableProps<T>, "rows"> {
   onRange: (first: number, last: number) => void;
   /** Called when one stops scrolling. */
   onRest: (first: number) => void;
+  /** Called with the row at which another stretch begins. */
+  onStretch: (first: number) => void;
 }
 
 /** A table of any length: only the rows that are seen are drawn. */
 export function LongTable<T>(props: Props<T>) {
-  const { label, count, rowAt, loaded, first, onRange, onRest, ...table } = props;
+  const { label, count, isMore, rowAt, loaded, first, onRange, onRest, onStretch, ...table } = props;
   const { language } = useSettings();
   const box = useRef<HTMLElement>(null);
-  const rows = Math.min(count, ROWS_MAX);
+  const base = first - (first % ROWS_MAX);
+  const rows = Math.max(0, Math.min(count - base, ROWS_MAX));
   const virtual = useVirtualizer({
     count: rows,
     getScrollElement: () => box.current,
     estimateSize: () => ROW,
     overscan: AHEAD,
-    initialOffset: first * ROW,
+    initialOffset: (first - base) * ROW,
     useAnimationFrameWithResizeObserver: true,
   });
   const items = virtual.getVirtualItems();
-  const from = items[0]?.index ?? 0;
-  const to = items.at(-1)?.index ?? 0;
+  const from = base + (items[0]?.index ?? 0);
+  const to = base + (items.at(-1)?.index ?? 0);
   useEffect(() => onRange(from, to), [from, to, onRange]);
-  const top = Math.min(Math.max(0, rows - 1), Math.floor((virtual.scrollOffset ?? 0) / ROW));
+  const top = base + Math.min(Math.max(0, rows - 1), Math.floor((virtual.scrollOffset ?? 0) / ROW));
   const isResting = !virtual.isScrolling;
   useEffect(() => {
     if (isResting) onRest(top);
@@ -68,11 +74,11 @@ export function LongTable<T>(props: Props<T>) {
           <tbody>
             <Space height={items[0]?.start ?? 0} width={width} />
             {items.map(({ index }) => {
-              const row = rowAt(index);
+              const row = rowAt(base + index);
               return row ? (
-                <Row key={index} {...table} row={row} aria-rowindex={index + 2} />
+                <Row key={index} {...table} row={row} aria-rowindex={base + index + 2} />
               ) : (
-                <tr key={index} aria-rowindex={index + 2} className="h-8 border-b border-line">
+                <tr key={index} aria-rowindex={base + index + 2} className="h-8 border-b border-line">
                   <td colSpan={width} className="px-3 py-1">
                     <div className="skeleton h-5" />
                   </td>
@@ -83,10 +89,31 @@ export function LongTable<T>(props: Props<T>) {
           </tbody>
         </table>
       </section>
-      <p className="border-t border-line px-3 py-1.5 text-right text-sm text-soft tabular-nums">
-        {t.pageOf(number(Math.min(top + 1, count)), number(Math.min(top + seen, count)), number(count))}
-        {count > rows && ` · ${t.listEnds(number(rows))}`}
-      </p>
+      <div className="flex min-h-9 flex-wrap items-center justify-end gap-2 border-t border-line px-3 py-1 text-sm text-soft tabular-nums">
+        {t.pageOf(
+          number(Math.min(top + 1, count)),
+          number(Math.min(top + seen, count)),
+          `${number(count)}${isMore ? "+" : ""}`,
+        )}
+        {count > ROWS_MAX && (
+          <nav aria-label={t.pages} className="flex">
+            <Button
+              tone="quiet"
+              icon="left"
+              label={t.stretchBefore(number(ROWS_MAX))}
+              disabled={base === 0}
+              onClick={() => onStretch(base - ROWS_MAX)}
+            />
+            <Button
+              tone="quiet"
+              icon="right"
+              label={t.stretchAfter(number(ROWS_MAX))}
+              disabled={base + rows >= count}
+              onClick={() => onStretch(base + ROWS_MAX)}
+            />
+          </nav>
+        )}
+      </div>
     </>
   );
 }

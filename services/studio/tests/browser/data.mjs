@@ -123,11 +123,15 @@ export async function prepare(call) {
   }
   const start = (definitionId, input) => call("POST", "/workflow-instances/start", { definitionId, input });
   const failed = await start("browser-broken", {});
-  await start("browser-broken", {});
+  const passed = await start("browser-broken", {});
   const waiting = await start("browser-approval", { Amount: 5000, Customer: "Muster AG" });
   for (let at = 0; at < 3; at += 1)
     await start("browser-approval", { Amount: 10 + at, Customer: "Beispiel" });
-  return { failed: failed.workflowInstanceId, waiting: waiting.workflowInstanceId };
+  return {
+    failed: failed.workflowInstanceId,
+    passed: passed.workflowInstanceId,
+    waiting: waiting.workflowInstanceId,
+  };
 }
 
 export async function clean(call) {

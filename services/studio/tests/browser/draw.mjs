@@ -114,6 +114,26 @@ async function keyboard({ page }) {
   await page.keyboard.press("Escape");
 }
 
+/** What the server finds stands in the list without a save; a click leads to its activity. */
+async function checked({ page, look }) {
+  await card(page, "WriteLine1").click();
+  const text = () => field(page, "Text");
+  await text().getByLabel("Language of Text").selectOption("JavaScript");
+  await text().locator(".cm-content").click();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("var a = = 1");
+  await page.getByRole("button", { name: /^Problems/ }).click();
+  await page.getByText("Found by the server").waitFor();
+  await look("checked");
+  await card(page, "FlowDecision1").click();
+  await page.getByRole("tabpanel").getByRole("button").filter({ hasText: "WriteLine1" }).first().click();
+  await text().locator(".cm-content").waitFor();
+  await text().getByLabel("Language of Text").selectOption("Literal");
+  await text().getByLabel("Text", { exact: true }).fill("Hello");
+  await page.getByText("Found by the server").waitFor({ state: "detached" });
+  await named(page, "button", "Hide").click();
+}
+
 async function save({ page, look, expect }, world) {
   await page.keyboard.press("Control+s");
   await page.getByText("Saved as version 1").waitFor();
@@ -263,6 +283,7 @@ export const steps = [
   expressions,
   undo,
   keyboard,
+  checked,
   save,
   run,
   text,

@@ -13,11 +13,12 @@ export async function rest({ page, look }) {
 }
 
 /** Commands that nobody can read: looked at, and removed one by one and together. */
-export async function letters({ page, look }) {
+export async function letters({ page, look }, { studio }) {
   const nats = process.env.STAUNCH_NATS_URL;
   if (!nats) return;
   const subject = "staunch.cmd.start.browser-garbage";
   for (const text of ["not a command", '{"half":', "[]"]) await publish(nats.split(",")[0], subject, text);
+  await page.goto(`${studio}/`);
   await rail(page, "Messages").click();
   const rows = page.getByRole("row").filter({ hasText: subject });
   await page.waitForFunction((wanted) => document.body.textContent.split(wanted).length > 3, subject, {
@@ -59,7 +60,8 @@ export async function pause({ page, look }) {
   await page.getByText("Takes commands").waitFor();
 }
 
-export async function access({ page, look }) {
+export async function access({ page, look }, { studio }) {
+  await page.goto(`${studio}/`);
   await rail(page, "Access").click();
   await named(page, "tab", "Roles").click();
   await named(page, "button", "Make a role").click();
@@ -122,7 +124,17 @@ export async function phone({ page, look }, { studio, failed }) {
   await look("phone-home");
   await page.goto(`${studio}/instances/${failed}?tab=incidents`);
   await page.getByText("missingThing is not defined").first().waitFor();
+  const retry = page.getByRole("tabpanel").getByRole("button", { name: "Retry" });
+  assert.ok((await retry.boundingBox()).y < 700, "what can be done is out of sight");
   await look("phone-instance");
+  for (const path of ["incidents", "tasks", "schedules", "cluster"]) {
+    await page.goto(`${studio}/${path}`);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await page.getByRole("status", { name: "Loading" }).first().waitFor({ state: "detached" });
+    await look(`phone-${path}`);
+    const [wide, seen] = await page.evaluate(() => [document.documentElement.scrollWidth, window.innerWidth]);
+    assert.ok(wide <= seen, `${path} is ${wide} wide`);
+  }
   await page.setViewportSize({ width: 1440, height: 900 });
 }
 

@@ -4,6 +4,7 @@ import { dropped } from "./data.mjs";
 import { named, notice, rail } from "./find.mjs";
 import { access, german, letters, pause, phone, rest, secrets, watcher } from "./manage.mjs";
 import { causes, holdings, lastHour, schedules } from "./operate.mjs";
+import { deep, skip, tasks } from "./work.mjs";
 
 /** Signs in where the server asks for it: with a wrong password, then with the right one. */
 async function signIn({ page, look, expect }, { studio, user }) {
@@ -248,9 +249,12 @@ export const steps = [
   definitions,
   start,
   instance,
+  tasks,
   instances,
+  deep,
   causes,
   incidents,
+  skip,
   lastHour,
   schedules,
   holdings,

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { get } from "../../api/client";
-import type { HeldLease, HeldLeases } from "../../api/shapes";
+import type { Api } from "../../api/types";
 import { pageOf, useAddress } from "../../app/address";
 import { shortId } from "../../lib/format";
 import { t } from "../../text";
@@ -14,7 +14,7 @@ import { Time } from "../../ui/Time";
 
 const PAGE_SIZE = 50;
 
-const COLUMNS: Column<HeldLease>[] = [
+const COLUMNS: Column<Api["HeldLease"]>[] = [
   {
     key: "instance",
     head: t.columns.instance,
@@ -53,7 +53,7 @@ export function Leases() {
   const page = pageOf(search);
   const query = useQuery({
     queryKey: ["leases", page],
-    queryFn: ({ signal }) => get<HeldLeases>("/cluster/leases", { page, pageSize: PAGE_SIZE }, signal),
+    queryFn: ({ signal }) => get<Api["HeldLeases"]>("/cluster/leases", { page, pageSize: PAGE_SIZE }, signal),
     placeholderData: keepPreviousData,
     refetchInterval: 3000,
   });

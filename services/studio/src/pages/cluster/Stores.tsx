@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { get } from "../../api/client";
-import type { ConsumerShown, DatabaseFigures, NatsFigures, StreamShown } from "../../api/shapes";
+import type { Api } from "../../api/types";
 import { formatBytes, formatCount } from "../../lib/format";
 import { language, t } from "../../text";
 import { CopyCommands } from "../../ui/Code";
@@ -12,16 +12,16 @@ import { Time } from "../../ui/Time";
 
 const number = (value: number) => formatCount(value, language);
 const code = (text: string) => <code className="font-mono text-xs">{text}</code>;
-const trouble = (text: string | null) => text && <Badge tone="bad">{text}</Badge>;
+const trouble = (text: string | null | undefined) => text && <Badge tone="bad">{text}</Badge>;
 
 /** Size against limit: from four fifths on, it is a warning. */
-function Size({ bytes, most }: { bytes: number; most: number | null }) {
-  if (most === null) return <>{formatBytes(bytes)}</>;
+function Size({ bytes, most }: { bytes: number; most: number | null | undefined }) {
+  if (typeof most !== "number") return <>{formatBytes(bytes)}</>;
   const text = `${formatBytes(bytes)} / ${formatBytes(most)}`;
   return bytes > most * 0.8 ? <Badge tone="warn">{text}</Badge> : text;
 }
 
-const STREAMS: Column<StreamShown>[] = [
+const STREAMS: Column<Api["StreamShown"]>[] = [
   { key: "name", head: t.columns.name, cell: (row) => code(row.name) },
   { key: "kind", head: t.secrets.type, cell: (row) => (row.isBucket ? t.cluster.bucket : t.cluster.stream) },
   { key: "messages", head: t.cluster.messages, end: true, cell: (row) => number(row.messages) },
@@ -45,7 +45,7 @@ const STREAMS: Column<StreamShown>[] = [
   { key: "trouble", head: "", cell: (row) => trouble(row.trouble) },
 ];
 
-const CONSUMERS: Column<ConsumerShown>[] = [
+const CONSUMERS: Column<Api["ConsumerShown"]>[] = [
   { key: "name", head: t.columns.name, cell: (row) => code(row.name) },
   { key: "stream", head: t.cluster.stream, cell: (row) => code(row.stream) },
   { key: "pending", head: t.cluster.lag, end: true, cell: (row) => number(row.pending) },
@@ -65,7 +65,7 @@ const CONSUMERS: Column<ConsumerShown>[] = [
 export function Nats() {
   const query = useQuery({
     queryKey: ["cluster", "streams"],
-    queryFn: ({ signal }) => get<NatsFigures>("/cluster/streams", undefined, signal),
+    queryFn: ({ signal }) => get<Api["NatsFigures"]>("/cluster/streams", undefined, signal),
     refetchInterval: 5000,
   });
   return (
@@ -101,7 +101,7 @@ export function Nats() {
 export function Database() {
   const query = useQuery({
     queryKey: ["cluster", "database"],
-    queryFn: ({ signal }) => get<DatabaseFigures>("/cluster/database", undefined, signal),
+    queryFn: ({ signal }) => get<Api["DatabaseFigures"]>("/cluster/database", undefined, signal),
     refetchInterval: 5000,
   });
   return (

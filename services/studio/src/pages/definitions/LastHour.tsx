@@ -1,6 +1,6 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { get, id } from "../../api/client";
-import type { ActivityFigures, FiguresOfActivity } from "../../api/shapes";
+import type { Api } from "../../api/types";
 import { formatCount, formatDuration } from "../../lib/format";
 import { language, t } from "../../text";
 import { List } from "../../ui/List";
@@ -8,14 +8,14 @@ import { Badge } from "../../ui/State";
 import type { Column } from "../../ui/Table";
 
 const number = (value: number) => formatCount(value, language);
-const duration = (ms: number | null) => (ms === null ? "–" : formatDuration(ms));
+const duration = (ms: number | null | undefined) => (typeof ms === "number" ? formatDuration(ms) : "–");
 
 /** What the activities of a definition did in the last hour. */
 export const figuresQuery = (definition: string) =>
   queryOptions({
     queryKey: ["definition", definition, "figures"],
     queryFn: ({ signal }) =>
-      get<ActivityFigures>(`/workflow-definitions/${id(definition)}/figures`, undefined, signal),
+      get<Api["ActivityFigures"]>(`/workflow-definitions/${id(definition)}/figures`, undefined, signal),
     refetchInterval: 30_000,
   });
 
@@ -46,7 +46,7 @@ export function LastHour({
   onActivity: (activity: string) => void;
 }) {
   const query = useQuery(figuresQuery(definition));
-  const columns: Column<FiguresOfActivity>[] = [
+  const columns: Column<Api["FiguresOfActivity"]>[] = [
     {
       key: "activity",
       head: t.messages.activity,

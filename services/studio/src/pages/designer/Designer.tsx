@@ -1,12 +1,14 @@
 import { useBlocker } from "@tanstack/react-router";
 import { ReactFlowProvider, useReactFlow } from "@xyflow/react";
 import { useEffect, useState } from "react";
+import { can } from "../../api/session";
 import { place } from "../../app/place";
 import { isSame, membersOf } from "../../model/json";
 import { AddMenu } from "./AddMenu";
 import { followAddress } from "./address";
 import { Canvas } from "./Canvas";
 import { ConflictDialog } from "./ConflictDialog";
+import { followChanges } from "./checking";
 import { ConnectDialog, KeysDialog } from "./dialogs";
 import { Drawer } from "./drawer/Drawer";
 import "./designer.css";
@@ -73,6 +75,7 @@ function Frame() {
   useEffect(() => () => place.move(undefined), []);
   useEffect(() => listenToClipboard(studio), [studio]);
   useEffect(() => followAddress(studio), [studio]);
+  useEffect(() => (can("write:workflow-definitions") ? followChanges(studio) : undefined), [studio]);
   const isUnsaved = () => studio.isDirty() && studio.get().history.past.length > 0;
   useBlocker({
     shouldBlockFn: () => isUnsaved() && !window.confirm(w.left),

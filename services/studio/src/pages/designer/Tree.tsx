@@ -42,8 +42,9 @@ export function Tree() {
   const studio = useStudio();
   const index = useView((state) => state.index);
   const selected = useView((state) => state.selected);
-  const problems = useView((state) => state.problems);
-  const rows = useMemo(() => rowsOf(index, problems), [index, problems]);
+  const local = useView((state) => state.problems);
+  const found = useView((state) => state.found);
+  const rows = useMemo(() => rowsOf(index, [...local, ...found]), [index, local, found]);
   return (
     <TreeList
       label={w.tree}

@@ -34,8 +34,10 @@ export interface State {
   inPlace: ReadonlySet<string>;
   lines: readonly string[];
   problems: readonly Problem[];
-  /** What the server found in the text as it was saved last. */
+  /** What the server found when it was asked last. */
   found: readonly Problem[];
+  /** The server has said what it finds in the text as it is. */
+  isChecked: boolean;
   saved: Json | undefined;
   /** The same version as the server wrote it. */
   server: Json | undefined;
@@ -75,6 +77,7 @@ export class Studio {
       lines: [],
       problems: [],
       found: [],
+      isChecked: false,
       saved,
       server: saved,
       etag,
@@ -127,7 +130,6 @@ export class Studio {
       places: this.placesIn(index, view),
       selected: selected.filter((key) => keys.has(key) || this.isInPlace(index, key)),
       lines: this.state.lines.filter((id) => view.lines.some((line) => line.id === id)),
-      found: history.doc === this.state.history.doc ? this.state.found : [],
     });
     this.check();
   }

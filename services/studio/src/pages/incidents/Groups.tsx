@@ -3,7 +3,6 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { get, post } from "../../api/client";
 import { can } from "../../api/session";
-import type { IncidentGroup, IncidentGroups } from "../../api/shapes";
 import type { Api } from "../../api/types";
 import { pageOf, useAddress } from "../../app/address";
 import { formatCount, shortId } from "../../lib/format";
@@ -19,6 +18,8 @@ import type { Column } from "../../ui/Table";
 import { Time } from "../../ui/Time";
 import { retry } from "../instance/Incidents";
 import { useDefinitionNames } from "../instances/names";
+
+type IncidentGroup = Api["IncidentGroup"];
 
 const PAGE_SIZE = 25;
 const number = (value: number) => formatCount(value, language);
@@ -120,7 +121,7 @@ export function Groups({ onDone }: { onDone: () => void }) {
   const asked = { definitionId: search.definition, page: pageOf(search), pageSize: PAGE_SIZE };
   const query = useQuery({
     queryKey: ["incidents", "groups", asked],
-    queryFn: ({ signal }) => get<IncidentGroups>("/incidents/groups", asked, signal),
+    queryFn: ({ signal }) => get<Api["IncidentGroups"]>("/incidents/groups", asked, signal),
     placeholderData: keepPreviousData,
     refetchInterval: 15_000,
   });
@@ -129,7 +130,7 @@ export function Groups({ onDone }: { onDone: () => void }) {
     {
       key: "cause",
       head: t.incidents.cause,
-      className: "!max-w-md",
+      className: "!max-w-md max-md:!max-w-56",
       cell: (row) => (
         <button
           type="button"

@@ -24,10 +24,12 @@ export async function retry(instance: string, activityIds?: string[]): Promise<v
 function Incident({
   incident,
   instance,
+  version,
   name,
 }: {
   incident: Api["Incident"];
   instance: string;
+  version: string;
   name: string;
 }) {
   const client = useQueryClient();
@@ -56,6 +58,7 @@ function Incident({
         {isSkipping && (
           <Skip
             instance={instance}
+            version={version}
             activity={incident.activityId}
             name={name}
             onClose={() => setSkipping(false)}
@@ -85,6 +88,7 @@ export function Incidents({ detail }: { detail: Api["InstanceDetail"] }) {
           key={`${incident.activityNodeId}${incident.timestamp}`}
           incident={incident}
           instance={detail.id}
+          version={detail.definitionVersionId}
           name={names(incident.activityId)}
         />
       ))}

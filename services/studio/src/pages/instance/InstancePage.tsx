@@ -109,7 +109,7 @@ function Body({ detail }: { detail: Api["InstanceDetail"] }) {
         {mayDraw() && (
           <section
             aria-label={t.graph.label}
-            className="relative flex min-h-80 min-w-0 flex-1 border-line max-lg:border-b lg:border-r"
+            className="relative flex min-h-80 min-w-0 flex-1 border-line max-lg:border-b max-md:h-56 max-md:min-h-0 max-md:flex-none lg:border-r"
           >
             <Suspense fallback={<Loading />}>
               <Shown query={definition}>
@@ -147,7 +147,10 @@ function Body({ detail }: { detail: Api["InstanceDetail"] }) {
             </Suspense>
           </section>
         )}
-        <section aria-label={t.details} className="flex min-h-0 min-w-0 flex-1 flex-col bg-raised">
+        <section
+          aria-label={t.details}
+          className="flex min-h-0 min-w-0 flex-1 flex-col bg-raised max-md:min-h-64"
+        >
           <Tabs label={t.details} tabs={tabs} current={tab} onChange={(next) => change({ tab: next })}>
             {tab === "story" && (
               <Story
@@ -176,7 +179,7 @@ export function InstancePage() {
   const query = useQuery(instanceQuery(instance));
   const live = useInstanceLive(instance, query.data?.workflowState.executionLogSequence);
   return (
-    <div className="flex h-full flex-col" data-live={live.is}>
+    <div className="flex h-full flex-col max-md:h-auto max-md:min-h-full" data-live={live.is}>
       <Shown query={query} rows={10}>
         {(detail) => (
           <>

@@ -1,46 +1,121 @@
-import { useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { id, post } from "../../api/client";
+import { id, json, post } from "../../api/client";
+import { versionQuery } from "../../api/queries";
+import { can } from "../../api/session";
+import type { Api } from "../../api/types";
+import { portsOf } from "../../graph/outline";
+import { quoted } from "../../lib/shell";
 import { t } from "../../text";
+import { CopyCommands } from "../../ui/Code";
 import { Confirm } from "../../ui/Dialog";
-import { Field } from "../../ui/Field";
+import { Check, Field } from "../../ui/Field";
 
-/** Ends a failed activity as if it had completed: its outcomes decide what comes next. */
-export function Skip({
-  instance,
-  activity,
-  name,
-  onClose,
-}: {
+interface Props {
   instance: string;
+  version: string;
   activity: string;
   name: string;
   onClose: () => void;
+}
+
+/** The outcomes from which lines lead on: each can be chosen. */
+function Outcomes({
+  ports,
+  chosen,
+  onChange,
+}: {
+  ports: readonly string[];
+  chosen: readonly string[];
+  onChange: (chosen: string[]) => void;
 }) {
+  return (
+    <fieldset>
+      <legend className="mb-1 text-xs font-medium text-soft">{t.definitions.outcomes}</legend>
+      <div className="flex flex-wrap gap-x-4">
+        {ports.map((port) => (
+          <Check
+            key={port}
+            label={port}
+            checked={chosen.includes(port)}
+            onChange={(event) =>
+              onChange(event.target.checked ? [...chosen, port] : chosen.filter((one) => one !== port))
+            }
+          />
+        ))}
+      </div>
+      <p className="mt-1 text-xs text-soft">{t.incidents.outcomesChoice}</p>
+    </fieldset>
+  );
+}
+
+const skipping = (activity: string, outcomes: readonly string[]) => ({
+  alterations: [{ type: "Skip", activityId: activity, outcomes }],
+});
+
+/** Ends a failed activity as if it had completed: its outcomes decide what comes next. */
+export function Skip({ instance, version, activity, name, onClose }: Props) {
   const client = useQueryClient();
-  const [text, setText] = useState("Done");
-  const outcomes = text
-    .split(",")
-    .map((one) => one.trim())
-    .filter(Boolean);
+  const root = useQuery({ ...versionQuery(version), enabled: can("read:workflow-definitions") }).data?.root;
+  const ports = portsOf(root, activity);
+  const [chosen, setChosen] = useState<string[]>();
+  const outcomes = chosen ?? (ports.length > 0 ? ports.slice(0, 1) : ["Done"]);
+  const path = `/workflow-instances/${id(instance)}/alter`;
+  // The server says before anything is done whether it can be done.
+  const tried = useQuery({
+    queryKey: ["instance", instance, "skip", activity, outcomes],
+    queryFn: ({ signal }) =>
+      json<Api["AlterAnswer"]>(path, {
+        method: "POST",
+        body: { ...skipping(activity, outcomes), dryRun: true },
+        signal,
+      }),
+    placeholderData: keepPreviousData,
+    retry: false,
+  }).data;
+  const reasons = tried && "fits" in tried && !tried.fits ? tried.reasons : [];
   return (
     <Confirm
       title={t.incidents.skipOne(name)}
       verb={t.incidents.skip}
+      disabled={reasons.length > 0}
       act={async () => {
-        await post(`/workflow-instances/${id(instance)}/alter`, {
-          alterations: [{ type: "Skip", activityId: activity, outcomes }],
-        });
-        await client.invalidateQueries({ queryKey: ["instance", instance] });
+        await post(path, skipping(activity, outcomes));
+        for (const key of ["instance", "instances", "incidents", "counts"])
+          void client.invalidateQueries({ queryKey: [key] });
       }}
       onClose={onClose}
     >
       <p>{t.incidents.skipConsequence}</p>
-      <Field
-        label={t.definitions.outcomes}
-        hint={t.incidents.outcomesHint}
-        value={text}
-        onChange={(event) => setText(event.target.value)}
+      {ports.length > 0 ? (
+        <Outcomes ports={ports} chosen={outcomes} onChange={setChosen} />
+      ) : (
+        <Field
+          label={t.definitions.outcomes}
+          hint={t.incidents.outcomesHint}
+          defaultValue="Done"
+          onChange={(event) =>
+            setChosen(
+              event.target.value
+                .split(",")
+                .map((one) => one.trim())
+                .filter(Boolean),
+            )
+          }
+        />
+      )}
+      {reasons.length > 0 && (
+        <p role="alert" className="break-words text-faulted">
+          {t.incidents.skipMisfit} {reasons.join(" ")}
+        </p>
+      )}
+      <CopyCommands
+        commands={{
+          staunch: [
+            `staunch instance skip ${quoted(instance)} ${quoted(activity)}`,
+            ...outcomes.map((one) => `--outcome ${quoted(one)}`),
+          ].join(" "),
+        }}
       />
     </Confirm>
   );

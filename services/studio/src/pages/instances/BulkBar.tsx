@@ -8,6 +8,7 @@ import { language, t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
 import { complain, notify } from "../../ui/notices";
+import { TOTAL_MAX } from "./trail";
 
 interface Props {
   selected: ReadonlySet<string>;
@@ -65,13 +66,13 @@ async function submit(deed: Deed, filter: InstanceFilter): Promise<string> {
 export function BulkBar({ selected, total, filter, onDone, onPlan }: Props) {
   const [asked, setAsked] = useState<Deed>();
   const ids = [...selected];
-  const number = formatCount(total, language);
+  const numberOf = (count: number) => `${formatCount(count, language)}${count >= TOTAL_MAX ? "+" : ""}`;
   const forAll = toPlanFilter(filter, Date.now()) !== undefined && can("run:alterations");
   const count = asked === "cancelAll" || asked === "retryAll" ? total : ids.length;
   return (
     <div className="flex min-h-10 flex-wrap items-center gap-2 border-b border-line px-3 py-1 text-sm">
       <span className="text-soft tabular-nums">
-        {ids.length ? t.bulk.chosen(ids.length) : t.bulk.matching(number)}
+        {ids.length ? t.bulk.chosen(ids.length) : t.bulk.matching(numberOf(total))}
       </span>
       {ids.length > 0 && (
         <>
@@ -111,8 +112,8 @@ export function BulkBar({ selected, total, filter, onDone, onPlan }: Props) {
       )}
       {asked && (
         <Confirm
-          title={t.bulk.titles[asked](formatCount(count, language))}
-          verb={t.bulk.titles[asked](formatCount(count, language))}
+          title={t.bulk.titles[asked](numberOf(count))}
+          verb={t.bulk.titles[asked](numberOf(count))}
           count={asked === "retry" ? undefined : count}
           act={async () => {
             if (asked === "cancelAll" || asked === "retryAll") onPlan(await submit(asked, filter));

@@ -1,11 +1,11 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useCallback, useEffect, useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useAddress } from "../../app/address";
 import { onHappening } from "../../app/live";
 import { fromAddress, type InstanceFilter, toAddress } from "../../lib/filters";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
-import { LongTable } from "../../ui/LongTable";
+import { LongTable, ROWS_MAX } from "../../ui/LongTable";
 import { Page } from "../../ui/Page";
 import { Card } from "../../ui/Panel";
 import { Empty, Failed, Loading } from "../../ui/States";
@@ -13,8 +13,9 @@ import { BulkBar } from "./BulkBar";
 import { Filters } from "./Filters";
 import { useInstanceColumns } from "./InstanceTable";
 import { PlanPanel } from "./PlanPanel";
-import { PART, useInstanceRows } from "./rows";
+import { useInstanceRows } from "./rows";
 import { StateCounts } from "./StateCounts";
+import { PART, TOTAL_MAX } from "./trail";
 import { Views } from "./Views";
 
 /** Counts instances that began since the list was read: they wait until one asks for them. */
@@ -37,7 +38,6 @@ type Rows = ReturnType<typeof useInstanceRows>;
 function LongList({
   filter,
   rows,
-  total,
   selected,
   onSelect,
   onOrder,
@@ -45,7 +45,6 @@ function LongList({
 }: {
   filter: InstanceFilter;
   rows: Rows;
-  total: number;
   selected: ReadonlySet<string>;
   onSelect: (keys: ReadonlySet<string>) => void;
   onOrder: (order: InstanceFilter["order"]) => void;
@@ -57,12 +56,14 @@ function LongList({
       label={t.rail.instances}
       columns={columns}
       rowKey={(row) => row.id}
-      count={total}
+      count={rows.count}
+      isMore={rows.head?.data?.totalCount === TOTAL_MAX}
       rowAt={rows.rowAt}
       loaded={rows.loaded}
       first={filter.page * PART}
       onRange={rows.onRange}
       onRest={onRest}
+      onStretch={onRest}
       selected={selected}
       onSelect={onSelect}
     />
@@ -83,13 +84,12 @@ export function InstancesPage() {
     change(toAddress({ ...filter, page: 0, ...part }));
   };
   const reload = () => {
-    void client.invalidateQueries({ queryKey: ["instances"] });
+    void rows.reload().catch(() => undefined);
     void client.invalidateQueries({ queryKey: ["counts"] });
   };
-  const rest = useCallback(
-    (first: number) => change({ page: first >= PART ? String(Math.floor(first / PART)) : undefined }),
-    [change],
-  );
+  const place = useRef(rows.place);
+  place.current = rows.place;
+  const rest = useCallback((first: number) => change(place.current(Math.floor(first / PART))), [change]);
 
   return (
     <Page
@@ -129,10 +129,9 @@ export function InstancesPage() {
               onPlan={(plan) => change({ plan })}
             />
             <LongList
-              key={key}
+              key={`${key} ${Math.floor((filter.page * PART) / ROWS_MAX)}`}
               filter={filter}
               rows={rows}
-              total={rows.head.data.totalCount}
               selected={selected}
               onSelect={setSelected}
               onOrder={(order) => set({ order, ascending: filter.order === order && !filter.ascending })}

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { get, id } from "../../api/client";
-import type { LetterBody as Body } from "../../api/shapes";
+import type { Api } from "../../api/types";
 import { formatBytes } from "../../lib/format";
 import { isObject, readJson } from "../../lib/json";
 import { t } from "../../text";
@@ -21,8 +21,9 @@ export function LetterBody({
   const [text, setText] = useState<string>();
   const [busy, setBusy] = useState(false);
   const query = useQuery({
-    queryKey: ["letters", "body", letter],
-    queryFn: ({ signal }) => get<Body>(`/bookmark-queue/dead-letters/${id(letter)}/body`, undefined, signal),
+    queryKey: ["letter", letter, "body"],
+    queryFn: ({ signal }) =>
+      get<Api["DeadLetterBody"]>(`/bookmark-queue/dead-letters/${id(letter)}/body`, undefined, signal),
     staleTime: Number.POSITIVE_INFINITY,
   });
   const read = text === undefined ? undefined : readJson(text);

@@ -1,4 +1,4 @@
-import type { Schedule } from "../../api/shapes";
+import type { Api } from "../../api/types";
 import { useAddress } from "../../app/address";
 import { useNow } from "../../app/clock";
 import { useSettings } from "../../app/settings";
@@ -17,8 +17,8 @@ export function Axis({
   schedules,
   nameOf,
 }: {
-  schedules: readonly Schedule[];
-  nameOf: (schedule: Schedule) => string;
+  schedules: readonly Api["ScheduleShown"][];
+  nameOf: (schedule: Api["ScheduleShown"]) => string;
 }) {
   const [search, change] = useAddress();
   const { time, language } = useSettings();

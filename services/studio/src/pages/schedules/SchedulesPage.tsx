@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-quer
 import { Link } from "@tanstack/react-router";
 import { get, id, post } from "../../api/client";
 import { can } from "../../api/session";
-import type { Paged, Schedule } from "../../api/shapes";
+import type { Api } from "../../api/types";
 import { pageOf, useAddress } from "../../app/address";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
@@ -19,6 +19,8 @@ import type { Column } from "../../ui/Table";
 import { Time } from "../../ui/Time";
 import { useDefinitionNames } from "../instances/names";
 import { Axis } from "./Axis";
+
+type Schedule = Api["ScheduleShown"];
 
 const PAGE_SIZE = 50;
 const AHEAD = 20;
@@ -145,7 +147,7 @@ export function SchedulesPage() {
   };
   const query = useQuery({
     queryKey: ["schedules", asked],
-    queryFn: ({ signal }) => get<Paged<Schedule>>("/schedules", asked, signal),
+    queryFn: ({ signal }) => get<Api["Paged_ScheduleShown"]>("/schedules", asked, signal),
     placeholderData: keepPreviousData,
     refetchInterval: 15_000,
   });

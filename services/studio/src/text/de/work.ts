@@ -166,6 +166,8 @@ export const work: Pick<Text, keyof typeof words> = {
     skipOne: (name) => `${name} überspringen`,
     skipConsequence:
       "Die Aktivität endet, als wäre sie fertig geworden, ihre Störung ist behoben, und was danach kommt, läuft. Was sie geliefert hätte, fehlt.",
+    skipMisfit: "So lässt sie sich jetzt nicht überspringen:",
+    outcomesChoice: "Die Linien, die von ihnen weiterführen, laufen als Nächstes.",
     outcomesHint: "Sie entscheiden, wie es weitergeht; mit Kommas trennen.",
     byCause: "Nach Ursache",
     byInstance: "Nach Instanz",

@@ -163,6 +163,8 @@ export const work = {
     skipOne: (name: string) => `Skip ${name}`,
     skipConsequence:
       "The activity ends as if it had completed, its incident is resolved, and what comes after it runs. What it would have produced is missing.",
+    skipMisfit: "It cannot be skipped as it is now:",
+    outcomesChoice: "Lines that lead on from them run next.",
     outcomesHint: "They decide what comes next; separate them with commas.",
     byCause: "By cause",
     byInstance: "By instance",

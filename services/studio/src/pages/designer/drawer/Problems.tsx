@@ -4,6 +4,10 @@ import { Icon } from "../../../ui/Icon";
 import { useStudio, useView } from "../store";
 import { w } from "../words";
 
+/** Variables, inputs and outputs have a tab of their own. */
+const isDeclared = ({ fault, member }: Problem) =>
+  fault.is === "name" || /^(variables|inputs|outputs)$/.test(member ?? "");
+
 function List({ problems, title }: { problems: readonly Problem[]; title?: string }) {
   const studio = useStudio();
   const index = useView((state) => state.index);
@@ -19,8 +23,8 @@ function List({ problems, title }: { problems: readonly Problem[]; title?: strin
             <li key={at}>
               <button
                 type="button"
-                disabled={!entry}
-                onClick={() => problem.key !== undefined && studio.reveal(problem.key)}
+                disabled={!entry && !isDeclared(problem)}
+                onClick={() => (entry ? studio.reveal(entry.key) : studio.set({ drawer: "data" }))}
                 className="flex min-h-8 w-full items-start gap-2 px-3 py-1.5 text-left text-sm enabled:hover:bg-sunken"
               >
                 <span className={`pt-0.5 ${problem.isWarning ? "text-waiting" : "text-faulted"}`}>
@@ -43,10 +47,11 @@ function List({ problems, title }: { problems: readonly Problem[]; title?: strin
 export function Problems() {
   const local = useView((state) => state.problems);
   const found = useView((state) => state.found);
+  const isChecked = useView((state) => state.isChecked);
   if (local.length + found.length === 0) {
     return (
       <p className="p-4 text-sm">
-        {w.noProblems} <span className="text-soft">{w.noProblemsNote}</span>
+        {w.noProblems} <span className="text-soft">{isChecked ? w.checked : w.noProblemsNote}</span>
       </p>
     );
   }

@@ -103,6 +103,7 @@ export const de: typeof en = {
   problems: "Probleme",
   noProblems: "Keine Probleme gefunden.",
   noProblemsNote: "Beim Veröffentlichen prüft der Server mehr.",
+  checked: "Auch der Server hat es geprüft.",
   fromServer: "Vom Server gefunden",
   data: "Variablen",
   variables: "Variablen",

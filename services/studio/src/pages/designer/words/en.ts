@@ -103,6 +103,7 @@ export const en = {
   problems: "Problems",
   noProblems: "No problems found.",
   noProblemsNote: "The server checks more when it publishes.",
+  checked: "The server has checked it, too.",
   fromServer: "Found by the server",
   data: "Variables",
   variables: "Variables",

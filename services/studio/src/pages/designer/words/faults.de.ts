@@ -89,6 +89,8 @@ export function fault(one: Fault): string {
     case "empty":
       return "Der Workflow hat noch keine Aktivitäten.";
     case "server":
-      return one.message;
+      return one.input ? `${one.input}: ${one.message}` : one.message;
+    case "more":
+      return "Der Server hat mehr Probleme gefunden, als er nennt.";
   }
 }

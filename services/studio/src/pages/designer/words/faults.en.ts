@@ -78,6 +78,8 @@ export function fault(one: Fault): string {
     case "empty":
       return "The workflow has no activities yet.";
     case "server":
-      return one.message;
+      return one.input ? `${one.input}: ${one.message}` : one.message;
+    case "more":
+      return "The server found more problems than it lists.";
   }
 }

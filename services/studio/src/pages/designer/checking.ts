@@ -1,0 +1,110 @@
+import { json } from "../../api/client";
+import { asProblem } from "../../api/problem";
+import type { Api } from "../../api/types";
+import type { Index } from "../../model/activities";
+import { memberOf } from "../../model/descriptors";
+import { isMembers, type Json, writeText } from "../../model/json";
+import type { Problem } from "../../model/problems";
+import type { Studio } from "./store";
+
+/** How long a change rests before the server is asked about it. */
+export const REST_MS = 700;
+/** The longest that an answer is waited for. */
+const PATIENCE_MS = 15_000;
+/** A larger text is checked when it is saved or published, not with each change. */
+export const LENGTH_MAX = 2_000_000;
+
+type Ask = (text: string, signal: AbortSignal) => Promise<Api["Checked"]>;
+
+const ask: Ask = (text, signal) =>
+  json<Api["Checked"]>("/workflow-definitions/validation/check", { method: "POST", text, signal });
+
+/** The steps of a JSON pointer below the model that was sent. */
+function stepsOf(pointer: string | null | undefined): string[] | undefined {
+  if (!pointer?.startsWith("/model/")) return undefined;
+  const steps = pointer.slice("/model/".length).split("/");
+  return steps.map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+/** The problems as the designer has them, each at its activity and its member. */
+export function problemsAt(index: Index, { problems, isCutShort }: Api["Checked"]): Problem[] {
+  const byPath = new Map([...index.entries.values()].map((entry) => [entry.path.join("/"), entry]));
+  const found = problems.map((one): Problem => {
+    const steps = stepsOf(one.pointer) ?? [];
+    let length = steps.length;
+    while (length > 0 && !byPath.has(steps.slice(0, length).join("/"))) length--;
+    const entry = byPath.get(steps.slice(0, length).join("/")) ?? index.get(one.activityId ?? "");
+    const named = entry ? (one.property ?? steps[length]) : steps[0];
+    const member = named ? memberOf(named) : undefined;
+    const type = entry && index.type(entry);
+    const input = type?.inputs.find(({ name }) => memberOf(name) === member)?.displayName;
+    return {
+      fault: { is: "server", message: one.message, input },
+      key: entry?.key,
+      member,
+      isWarning: one.severity !== "error",
+    };
+  });
+  return isCutShort ? [...found, { fault: { is: "more" }, isWarning: true }] : found;
+}
+
+/** Those that the designer does not say itself, in its own words. */
+export function unsaid(found: readonly Problem[], said: readonly Problem[]): Problem[] {
+  const isSaid = ({ key, member }: Problem) =>
+    member !== undefined &&
+    said.some((own) => {
+      if (own.isWarning) return false;
+      // Two of one name: the page says which, and the server the place of the second.
+      if (own.fault.is === "name") return key === undefined && member === `${own.fault.kind}s`;
+      return key !== undefined && own.key === key && own.member === member;
+    });
+  return found.filter((one) => !isSaid(one));
+}
+
+/** Asks about a text; an answer that comes when the text is another one counts no more. */
+async function check(studio: Studio, doc: Json, text: string, signal: AbortSignal, send: Ask): Promise<void> {
+  const stays = () => !signal.aborted && studio.get().history.doc === doc;
+  try {
+    const answer = await send(text, AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]));
+    if (!stays()) return;
+    const { index, problems } = studio.get();
+    studio.set({ found: unsaid(problemsAt(index, answer), problems), isChecked: true });
+  } catch (error) {
+    if (!stays()) return;
+    const problem = asProblem(error);
+    // A text that is no definition is a problem of the text; anything else is none of it.
+    const found: Problem[] =
+      problem.status === 400 ? [{ fault: { is: "server", message: problem.detail }, isWarning: false }] : [];
+    studio.set({ found, isChecked: problem.status === 400 });
+  }
+}
+
+/** Asks the server about each change, once it rests; a later change ends the question before it. */
+export function followChanges(studio: Studio, send: Ask = ask): () => void {
+  let seen: Json | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let asking: AbortController | undefined;
+  const stop = () => {
+    clearTimeout(timer);
+    asking?.abort();
+  };
+  const look = () => {
+    const { doc } = studio.get().history;
+    if (doc === seen) return;
+    seen = doc;
+    stop();
+    if (studio.get().isChecked) studio.set({ isChecked: false });
+    timer = setTimeout(() => {
+      const text = isMembers(doc) ? `{"model":${writeText(doc, "")},"publish":true}` : "";
+      if (text === "" || text.length > LENGTH_MAX) return studio.set({ found: [] });
+      asking = new AbortController();
+      void check(studio, doc, text, asking.signal, send);
+    }, REST_MS);
+  };
+  const leave = studio.subscribe(look);
+  look();
+  return () => {
+    leave();
+    stop();
+  };
+}

@@ -1,0 +1,41 @@
+import { describe, expect, it } from "vitest";
+import { documentOf, linesOf } from "./lines";
+import { type Pool, readLabel, type Type } from "./queries";
+
+const charge: Type = {
+  type: "Acme.ChargeCard",
+  version: 2,
+  mode: "task",
+  key: "Acme=2EChargeCard.2",
+  taskSubject: "staunch.task.Acme=2EChargeCard.2",
+  resultSubject: "staunch.cmd.task.Acme=2EChargeCard.2.{taskId}",
+  stream: "STAUNCH_TASKS",
+  consumer: "task-Acme=2EChargeCard-2",
+  timeout: "1h",
+  icon: null,
+};
+
+describe("lines of workers", () => {
+  it("reads a label as it was written", () => {
+    expect(readLabel("Acme@Home@12")).toEqual({ type: "Acme@Home", version: 12 });
+    for (const wrong of ["Ship", "Ship@", "@1", "Ship@x", ""]) expect(readLabel(wrong)).toBeUndefined();
+  });
+
+  it("names the consumer of a pool, and the key of a registered type", () => {
+    const pool = { taskType: "Ship", version: 1, consumer: "task-Ship-1" } as Pool;
+    expect(linesOf("Ship", 1, pool).nats).toEqual(["nats consumer info STAUNCH_TASKS task-Ship-1"]);
+    expect(linesOf("Ship", 1, pool).staunch).not.toContain("staunch worker rm Ship 1");
+    expect(linesOf(charge.type, 2, undefined, charge).staunch).toEqual([
+      "staunch worker creds Acme.ChargeCard@2",
+      "staunch worker types",
+      "staunch worker rm Acme.ChargeCard 2",
+    ]);
+    expect(linesOf(charge.type, 2, undefined, charge).nats).toContain(
+      "nats kv get staunch_activities Acme=2EChargeCard.2",
+    );
+  });
+
+  it("registers again what was registered, and nothing else", () => {
+    expect(documentOf(charge)).toEqual({ type: charge.type, version: 2, mode: "task", timeout: "1h" });
+  });
+});

@@ -1,0 +1,27 @@
+import { queryOptions } from "@tanstack/react-query";
+import { get } from "../../api/client";
+import type { Api } from "../../api/types";
+
+export type Pool = Api["TaskPool"];
+export type Type = Api["ActivityType"];
+
+export const poolsQuery = queryOptions({
+  queryKey: ["tasks", "pools"],
+  queryFn: ({ signal }) => get<Api["Items_TaskPool"]>("/tasks/pools", undefined, signal),
+  refetchInterval: 5000,
+});
+
+export const typesQuery = queryOptions({
+  queryKey: ["tasks", "types"],
+  queryFn: ({ signal }) => get<Api["ActivityTypes"]>("/activity-types", undefined, signal),
+  refetchInterval: 30_000,
+});
+
+/** A version of a type as commands and the address name it. */
+export const labelOf = (type: string, version: number): string => `${type}@${version}`;
+
+/** The type and the version of a label; a type itself may have the sign. */
+export function readLabel(label: string): { type: string; version: number } | undefined {
+  const found = /^(.+)@(\d{1,9})$/s.exec(label);
+  return found?.[1] ? { type: found[1], version: Number(found[2]) } : undefined;
+}

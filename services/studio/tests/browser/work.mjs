@@ -1,0 +1,120 @@
+// The way through work that others do, through failures that are passed over, and through lists without an end.
+import assert from "node:assert/strict";
+import { named, notice, rail } from "./find.mjs";
+
+const TYPE = "Browser.ChargeCard";
+const MILLIONS = 2_000_000;
+
+/** A document of a type is registered, looked at, changed and removed. */
+async function registered(page, look) {
+  await named(page, "button", "Register a type").click();
+  const document = page.getByLabel("Document of the type (JSON)");
+  await document.fill("{");
+  await page.getByText(/^This is not JSON/).waitFor();
+  const register = page.getByRole("dialog").getByRole("button", { name: "Register a type" });
+  assert.equal(await register.isDisabled(), true);
+  const type = { type: TYPE, version: 1, displayName: "Charge card", mode: "task", outcomes: ["Paid"] };
+  await document.fill(JSON.stringify({ ...type, input: { type: "colour" } }));
+  await register.click();
+  await page.getByRole("dialog").getByRole("alert").waitFor();
+  await look("task-refused");
+  await document.fill(JSON.stringify({ ...type, input: { type: "object", properties: {} } }));
+  await register.click();
+  await notice(page, `${TYPE}@1 is registered.`);
+  const panel = page.getByRole("complementary", { name: `${TYPE}@1` });
+  await panel.getByText("Subject of tasks").waitFor();
+  await panel.getByText("From a terminal").click();
+  await panel.getByText(`staunch worker creds ${TYPE}@1`).waitFor();
+  await look("task-type");
+  await named(panel, "button", "Change the document").click();
+  await document.fill(JSON.stringify({ ...type, description: "Charges a card." }));
+  await page.getByRole("dialog").getByRole("button", { name: "Change the document" }).click();
+  await panel.getByText("Charges a card.").waitFor();
+  await named(panel, "button", "Delete").click();
+  await named(page, "button", `Remove ${TYPE}@1`).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.getByRole("row").filter({ hasText: "Charge card" }).waitFor({ state: "detached" });
+}
+
+/** What waits for workers and what one of them has in hand. */
+export async function tasks({ page, look, expect }, { studio, call }) {
+  expect(/status of 400/);
+  await page.goto(`${studio}/`);
+  await rail(page, "Tasks").click();
+  await named(page, "heading", "Tasks and workers").waitFor();
+  const row = page.getByRole("row").filter({ hasText: "Ship@1" });
+  // What a walk before this one took and never finished is still in its hand.
+  await row.getByText(/Nobody takes them|At work/).waitFor();
+  await look("tasks");
+  await call("POST", "/tasks/poll", { types: ["Ship"], max: 1, wait: 1 });
+  await row.getByText("At work").waitFor();
+  await row.getByRole("button", { name: "Ship@1" }).click();
+  await page.waitForURL(/type=Ship/);
+  await page.getByRole("complementary", { name: "Ship@1" }).getByText("Consumer", { exact: true }).waitFor();
+  await look("task-pool");
+  await page.keyboard.press("Escape");
+  await page.getByRole("complementary").waitFor({ state: "detached" });
+  await registered(page, look);
+}
+
+/** An activity that failed is passed over, and its instance goes on to its end. */
+export async function skip({ page, look }, { studio, passed }) {
+  await page.goto(`${studio}/instances/${passed}?tab=incidents`);
+  await page.getByText("missingThing is not defined").first().waitFor();
+  await page.getByRole("tabpanel").getByRole("button", { name: "Skip" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Outcomes").waitFor();
+  await look("instance-skip");
+  await dialog.getByRole("button", { name: "Skip" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await page.getByText("Finished", { exact: true }).first().waitFor();
+}
+
+const row = (number) => ({
+  id: number.toString(16).padStart(16, "0"),
+  definitionId: "browser-approval",
+  definitionVersionId: "browser-approval-1",
+  version: 1,
+  status: "Finished",
+  subStatus: "Finished",
+  name: `Order ${number}`,
+  incidentCount: 0,
+  createdAt: "2026-01-01T00:00:00Z",
+  updatedAt: "2026-01-01T00:00:00Z",
+  finishedAt: "2026-01-01T00:00:00Z",
+});
+
+/** A list of millions: the page deep in it is asked for by its cursor, and so is what follows. */
+export async function deep({ page, look }, { studio }) {
+  const asked = [];
+  await page.route("**/workflow-instances/query", (route) => {
+    const { page: part = 0, pageSize = 100, cursor } = route.request().postDataJSON();
+    if (pageSize > 0) asked.push(cursor ?? `page ${part}`);
+    const from = cursor ? Number(cursor) : part * pageSize;
+    const items = Array.from({ length: pageSize }, (_, one) => row(from + one));
+    const nextCursor = from + pageSize < MILLIONS ? String(from + pageSize) : null;
+    return route.fulfill({ json: { items, totalCount: 1_000_000, nextCursor } });
+  });
+  await page.goto(`${studio}/instances?page=10000&cursor=1000000&before=999900`);
+  await page.getByText("Order 1000000", { exact: true }).waitFor();
+  await page.getByText(/^1,000,001–/).waitFor();
+  await look("instances-deep");
+  const list = page.getByRole("region", { name: "Instances" });
+  await list.hover();
+  for (let at = 0; at < 18; at += 1) await page.mouse.wheel(0, 200);
+  await page.waitForURL(/page=10001&cursor=1000100&before=1000000/);
+  await page.getByText("Order 1000115", { exact: true }).waitFor();
+  await page.reload();
+  await page.getByText("Order 1000115", { exact: true }).waitFor();
+  await named(page, "button", "The 500,000 rows before").click();
+  await page.waitForURL(/page=5000/);
+  await page.getByText("Order 500000", { exact: true }).waitFor();
+  await named(page, "button", "Refresh").click();
+  await page.getByText("Order 500000", { exact: true }).waitFor();
+  await page.unroute("**/workflow-instances/query");
+  // Only the jump had to count: all the rest was asked for by cursors.
+  assert.deepEqual([...new Set(asked.filter((one) => one.startsWith("page ")))].sort(), [
+    "page 0",
+    "page 5000",
+  ]);
+}
