@@ -30,10 +30,11 @@ pub(crate) fn line(text: &str) -> Value {
     json!({"type": "WriteLine", "text": text})
 }
 
-/// An activity that writes what the input's content begins with, and how long it is.
+/// An activity that writes how long the content of the input is, in base64.
 fn content(before: &str) -> Value {
-    let text = format!("'{before}' + atob(input.{FILE}.content)");
-    json!({"type": "WriteLine", "text": {"js": text}})
+    let text = format!("'{before}' + getInput('{FILE}').content.length");
+    json!({"type": "WriteLine",
+        "text": {"typeName": "String", "expression": {"type": "JavaScript", "value": text}}})
 }
 
 fn wait_for(event: &str) -> Value {
