@@ -68,6 +68,12 @@ impl Parameters {
     }
 
     fn describe(&self, parameter: &mut Value, path: &str) {
+        // A header that is there has a value: a document's null would be the text `null`.
+        if parameter["in"] == "header"
+            && let Some([kind, _]) = parameter["schema"]["type"].as_array().map(Vec::as_slice)
+        {
+            parameter["schema"]["type"] = kind.clone();
+        }
         let rows = self.0["texts"].as_array().into_iter().flatten();
         let fits = |row: &&Value| {
             row[0] == parameter["name"] && row[1].as_str().is_some_and(|part| path.contains(part))

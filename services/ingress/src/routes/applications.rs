@@ -80,7 +80,7 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<Application
 /// Makes an application. A caller cannot give permissions that it does not have.
 #[utoipa::path(post, path = "/identity/applications", tag = "identity", request_body = ApplicationRequest,
     responses((status = 200, body = ApplicationMade), (status = 400, body = ProblemBody), (status = 403, body = ProblemBody),
-        (status = 409, body = ProblemBody)))]
+        (status = 404, body = ProblemBody), (status = 409, body = ProblemBody)))]
 pub(super) async fn create(
     State(app): State<Arc<App>>,
     caller: Caller,

@@ -51,7 +51,7 @@ struct Figures {
 /// long it took. Only the 500 instances that changed last are read, for at most five seconds:
 /// `isCutShort` says that there are more.
 #[utoipa::path(get, path = "/workflow-definitions/{definitionId}/figures", tag = "definitions",
-    params(("definitionId" = String, Path), ("minutes" = Option<u64>, Query)),
+    params(("definitionId" = String, Path), ("minutes" = Option<u64>, Query, minimum = 1, maximum = 1440)),
     responses((status = 200, body = shape::definition::ActivityFigures),
         (status = 400, body = ProblemBody), (status = 404, body = ProblemBody)))]
 pub(super) async fn of_definition(

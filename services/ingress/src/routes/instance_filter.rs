@@ -111,8 +111,9 @@ impl ListRequest {
         Ok(Self { page, page_size, skip, take, ..self })
     }
 
-    /// Refuses lists and names that are too long.
+    /// Refuses lists and names that are too long, and a part that begins too late.
     pub(super) fn check(&self) -> Result<(), Problem> {
+        self.part().page()?;
         for (what, text) in [
             ("searchTerm", &self.search_term),
             ("definitionId", &self.definition_id),

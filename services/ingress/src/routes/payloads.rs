@@ -64,7 +64,7 @@ pub(super) async fn keep(
 ///
 /// They are checked while they are sent: the connection breaks off where they are damaged.
 #[utoipa::path(get, path = "/payloads/{hash}", tag = "payloads",
-    params(("hash" = String, Path,
+    params(("hash" = String, Path, pattern = "^sha256-[0-9a-f]{64}$",
         example = "sha256-ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", description = "`sha256-` and 64 hexadecimal digits")),
     responses((status = 200, body = String, content_type = "application/octet-stream"),
         (status = 400, body = ProblemBody), (status = 404, body = ProblemBody)))]

@@ -39,7 +39,7 @@ pub(super) struct ScheduleResumption {
 /// Lists the schedules of published definitions: those that fire next first.
 #[utoipa::path(get, path = "/schedules", tag = "schedules",
     params(("definitionId" = Option<String>, Query), ("isPaused" = Option<bool>, Query),
-        ("upcoming" = Option<u64>, Query), ("page" = Option<u64>, Query),
+        ("upcoming" = Option<u64>, Query, maximum = 100), ("page" = Option<u64>, Query),
         ("pageSize" = Option<u64>, Query)),
     responses((status = 200, body = Paged<shape::schedule::ScheduleShown>),
         (status = 400, body = ProblemBody)))]
@@ -60,7 +60,7 @@ pub(super) async fn list(
 
 /// A schedule of a published definition.
 #[utoipa::path(get, path = "/schedules/{scheduleId}", tag = "schedules",
-    params(("scheduleId" = String, Path), ("upcoming" = Option<u64>, Query)),
+    params(("scheduleId" = String, Path), ("upcoming" = Option<u64>, Query, maximum = 100)),
     responses((status = 200, body = shape::schedule::ScheduleShown),
         (status = 404, body = ProblemBody)))]
 pub(super) async fn get(
