@@ -121,7 +121,8 @@ pub(super) async fn settle(app: &App, lease: &Lease) {
     }
 }
 
-/// A task as its worker gets it; none of a message that cannot be read.
+/// A task as its worker gets it; none of a message that cannot be read, and of a task that nobody waits
+/// for any more.
 async fn leased(app: &App, caller: &Caller, handed: &Handed) -> Result<Option<Value>, Problem> {
     let message = &handed.message;
     let task: TaskRequest = match decode_body(message.content_type(), &message.payload) {
@@ -135,6 +136,10 @@ async fn leased(app: &App, caller: &Caller, handed: &Handed) -> Result<Option<Va
         }
     };
     let lease = Lease::of(handed, &task, app.now());
+    if tasks::waiting(app, &task.task_id).await?.is_none() {
+        settle(app, &lease).await;
+        return Ok(None);
+    }
     let mut item = json!(task);
     let more = json!({
         "deliveries": handed.deliveries,

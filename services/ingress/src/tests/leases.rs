@@ -103,6 +103,18 @@ async fn an_attempt_that_is_over_is_fenced() {
 }
 
 #[tokio::test]
+async fn a_task_whose_instance_is_gone_is_given_to_nobody() {
+    let world = World::new().await;
+    world.publish("ships", ships()).await;
+    let id = world.begin("ships").await;
+    world.delete(&format!("{API}/workflow-instances/{id}")).await.expect(204);
+    let asked = json!({"types": ["Ship"], "wait": 15});
+    let answer = post(world.router(), "/tasks/poll", asked).await.expect(200);
+    assert_eq!(answer["count"], 0, "{answer}");
+    until_no_task_is_left(&world).await;
+}
+
+#[tokio::test]
 async fn a_lease_that_was_changed_or_is_over_is_refused() {
     let world = World::new().await;
     world.publish("ships", ships()).await;
