@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use bus::Error;
+use bus::{Error, Queue as _};
 use bus_nats::{Options, connect};
 use nkeys::KeyPair;
 use serde_json::{Value, json};

@@ -83,8 +83,9 @@ impl Node {
         life.supervise("cluster id: watch", move || {
             let (home, presence, life) = (home.clone(), presence.clone(), of.clone());
             async move {
+                let stop = life.stop();
                 let stranger = tokio::select! {
-                    found = home.guard(&life.stop()) => found.map(|stranger| stranger.to_string()),
+                    found = home.guard(&stop) => found.map(|stranger| stranger.to_string()),
                     () = presence.displaced() => Some(format!(
                         "another process has started under the name of this node, {:?}: give each \
                          its own with --node",
