@@ -74,7 +74,8 @@ impl Executor {
             Arc::clone(&clock),
             Arc::clone(&chance),
             config.payload_bytes_max,
-        );
+        )
+        .resting(config.payload_places.over(&bus.outside()));
         let inner = Inner {
             keeper,
             payloads,
