@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::attach::ATTACHING_MAX;
 use crate::chains::Chains;
 use crate::config::Config;
 use crate::cx::{Cx, Inner, cores};
@@ -79,6 +80,7 @@ impl Executor {
         let inner = Inner {
             keeper,
             payloads,
+            attaching: Semaphore::new(ATTACHING_MAX),
             bursts: Semaphore::new(config.concurrency.max(1)),
             scripts: Arc::new(Semaphore::new(cores())),
             long_turns: Arc::new(Semaphore::new((cores() / 2).max(1))),
