@@ -39,6 +39,7 @@ mod m0021_schedule_pauses;
 mod m0022_incidents;
 mod m0023_payloads;
 mod m0024_listed_bookmarks;
+mod m0025_payload_places;
 
 pub use sea_orm_migration::MigratorTrait;
 use sea_orm_migration::sea_orm::DatabaseBackend;
@@ -102,5 +103,6 @@ fn all() -> Vec<(&'static str, &'static [&'static str])> {
         ("m0022_incidents", m0022_incidents::STATEMENTS),
         ("m0023_payloads", m0023_payloads::STATEMENTS),
         ("m0024_listed_bookmarks", m0024_listed_bookmarks::STATEMENTS),
+        ("m0025_payload_places", m0025_payload_places::STATEMENTS),
     ]
 }

@@ -16,6 +16,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::attach;
 use crate::cx::Cx;
 use crate::executor::Executor;
 use crate::metrics::METRICS;
@@ -136,11 +137,17 @@ async fn accept(cx: &Cx, request: Message, reply: Option<&str>) -> Result<(), Re
     if command.reply_to.is_none() {
         command.reply_to = reply.map(str::to_owned);
     }
+    attach::check(&message, &command.body).map_err(RequestProblem::bad)?;
     if let Body::Start(start) = &command.body {
         startable(cx, start).await?;
     }
-    let message = command.encode().map_err(|garbled| RequestProblem::bad(garbled.to_string()))?;
-    match cx.bus.publish(message).await {
+    let mut stored =
+        command.encode().map_err(|garbled| RequestProblem::bad(garbled.to_string()))?;
+    // The executor that applies the command keeps the objects.
+    if let Some(objects) = message.headers.remove(header::PAYLOAD) {
+        stored.headers.insert(header::PAYLOAD.to_owned(), objects);
+    }
+    match cx.bus.publish(stored).await {
         Ok(receipt) if receipt.duplicate => Err(RequestProblem::repeated(&command)),
         Ok(_) => Ok(()),
         Err(bus::Error::TooLarge(reason)) => Err(RequestProblem::bad(reason)),

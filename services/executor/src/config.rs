@@ -11,6 +11,17 @@ use model::limits;
 /// delivered to it.
 const LEASE_WAIT: Duration = Duration::from_secs(2);
 
+/// The reason why settings cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Unusable {
+    /// The master keys of secrets cannot be read.
+    #[error(transparent)]
+    Secrets(#[from] vault::Error),
+    /// A place of payloads cannot be opened.
+    #[error(transparent)]
+    Payloads(#[from] payloads::Error),
+}
+
 /// Settings of an executor.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -51,6 +62,8 @@ pub struct Config {
     pub event_wait: Duration,
     /// Bytes of a payload.
     pub payload_bytes_max: u64,
+    /// Where payloads rest.
+    pub payload_places: payloads::Places,
     /// The master keys of secrets; workflows read none without them.
     pub master: Option<vault::Master>,
     /// What the configuration says to workflows.
@@ -76,6 +89,7 @@ impl Default for Config {
             chained_starts_per_second: limits::CHAINED_STARTS_PER_SECOND,
             event_wait: limits::EVENT_WAIT,
             payload_bytes_max: limits::PAYLOAD_BYTES_MAX,
+            payload_places: payloads::Places::default(),
             master: None,
             installation: Arc::default(),
         }
@@ -126,14 +140,15 @@ impl From<&chassis::Settings> for Config {
 }
 
 impl Config {
-    /// The configuration in these settings, with the master keys of secrets.
+    /// The configuration in these settings, with the master keys of secrets and the places of payloads.
     ///
     /// # Errors
-    /// When the master keys cannot be read.
-    pub fn from_settings(settings: &chassis::Settings) -> Result<Self, vault::Error> {
+    /// When the master keys cannot be read, or a place cannot be opened.
+    pub fn from_settings(settings: &chassis::Settings) -> Result<Self, Unusable> {
         let text = settings.secrets_key.as_ref().map(chassis::Secret::expose);
         let master = vault::Master::load(settings.secrets_key_file.as_deref(), text)?;
-        Ok(Self { master, ..Self::from(settings) })
+        let payload_places = payloads::Places::open(&settings.payload_store)?;
+        Ok(Self { master, payload_places, ..Self::from(settings) })
     }
 
     /// The pause between two progress messages for a delivery in progress.

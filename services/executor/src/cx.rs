@@ -58,6 +58,8 @@ pub(crate) struct Inner {
     pub(crate) chains: Chains,
     /// Decides which refused commands are logged.
     pub(crate) refusals: Sampler,
+    /// One permit for each command whose objects are being kept.
+    pub(crate) attaching: Semaphore,
     /// The database did not answer for a command of this node.
     pub(crate) has_no_store: AtomicBool,
     /// This node had no means for a call of a workflow.

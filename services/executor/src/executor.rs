@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::attach::ATTACHING_MAX;
 use crate::chains::Chains;
 use crate::config::Config;
 use crate::cx::{Cx, Inner, cores};
@@ -74,10 +75,12 @@ impl Executor {
             Arc::clone(&clock),
             Arc::clone(&chance),
             config.payload_bytes_max,
-        );
+        )
+        .resting(config.payload_places.over(&bus.outside()));
         let inner = Inner {
             keeper,
             payloads,
+            attaching: Semaphore::new(ATTACHING_MAX),
             bursts: Semaphore::new(config.concurrency.max(1)),
             scripts: Arc::new(Semaphore::new(cores())),
             long_turns: Arc::new(Semaphore::new((cores() / 2).max(1))),

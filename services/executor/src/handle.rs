@@ -9,6 +9,7 @@ use model::limits;
 use protocol::{Body, Command, Refusal};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
+use crate::attach::attach;
 use crate::cx::Cx;
 use crate::metrics::METRICS;
 use crate::pipeline::settle::answer;
@@ -47,13 +48,16 @@ async fn take(cx: &Cx, delivery: &Delivery) {
 
 /// Reads the command, and hands it to the actor of its instance, or to `route`.
 async fn apply(cx: &Cx, delivery: &Delivery) -> Verdict {
-    let command = match Command::decode(&delivery.message, &fallback_id(delivery)) {
+    let mut command = match Command::decode(&delivery.message, &fallback_id(delivery)) {
         Ok(command) => command,
         Err(garbled) => return verdict(cx, delivery, &Stop::garbled(garbled)),
     };
     cx.at(Point::Decoded).await;
     if let Some(after) = held(cx, &command) {
         return Verdict::Retry(after);
+    }
+    if let Err(stop) = attach(cx, delivery, &mut command).await {
+        return verdict(cx, delivery, &stop);
     }
     let instance_id = match &command.body {
         Body::Event(_) | Body::Task(_) => None,

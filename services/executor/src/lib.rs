@@ -10,6 +10,7 @@
 mod accept;
 mod actor;
 mod api;
+mod attach;
 mod burst;
 mod chains;
 mod config;

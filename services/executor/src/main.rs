@@ -27,9 +27,10 @@ async fn run(settings: Settings, life: Life) -> anyhow::Result<()> {
     let catalog =
         Catalog::start(store.clone(), bus.clone(), engine.clone(), nonces(), &name).await?;
     let bytes_max = config.payload_bytes_max;
-    let payloads = Payloads::new(store.clone(), clock.clone(), chance.clone(), bytes_max);
-    let outside = Some(bus.outside());
-    let calls = Arc::new(Connectors::new(&config.connectors, outside, Some(payloads)));
+    let outside = bus.outside();
+    let payloads = Payloads::new(store.clone(), clock.clone(), chance.clone(), bytes_max)
+        .resting(config.payload_places.over(&outside));
+    let calls = Arc::new(Connectors::new(&config.connectors, Some(outside), Some(payloads)));
     let cx = Context {
         node: name,
         store,

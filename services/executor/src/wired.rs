@@ -2,6 +2,7 @@
 
 mod alter;
 mod apply;
+mod attach;
 mod bound;
 mod call;
 mod crash;

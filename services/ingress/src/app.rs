@@ -110,7 +110,8 @@ impl App {
             Arc::clone(&cx.clock),
             Arc::clone(&cx.chance),
             config.payload_bytes_max,
-        );
+        )
+        .resting(config.payload_places.over(&cx.bus.outside()));
         let app = Self {
             payloads,
             routes: Routes::following(cx.catalog.pointers()),

@@ -31,6 +31,9 @@ pub enum Invalid {
     /// The master keys of secrets cannot be used.
     #[error("{0}")]
     Secrets(String),
+    /// A place of payloads cannot be opened.
+    #[error("{0}")]
+    Payloads(String),
     /// The text is not a URL.
     #[error("the base URL {0:?} is not valid: use one such as https://workflows.example.com")]
     BaseUrl(String),
@@ -84,6 +87,8 @@ pub struct Config {
     pub body_bytes_max: usize,
     /// Bytes of a payload, and so of the body of a request to a workflow.
     pub payload_bytes_max: u64,
+    /// Where payloads rest.
+    pub payload_places: payloads::Places,
     /// The longest wait for an instance to answer, unless its endpoint sets one.
     pub answer_time_max: Duration,
     /// The largest number of requests in progress; further ones are refused with 503.
@@ -129,6 +134,7 @@ impl Default for Config {
             cors_origins: Vec::new(),
             body_bytes_max: limits::COMMAND_BYTES_MAX,
             payload_bytes_max: limits::PAYLOAD_BYTES_MAX,
+            payload_places: payloads::Places::default(),
             answer_time_max: Duration::from_secs(30),
             requests_max: 4_096,
             bodies_bytes_max: limits::BODIES_BYTES_MAX,
@@ -170,6 +176,8 @@ impl Config {
             cors_origins: settings.cors_origins.clone(),
             body_bytes_max: settings.max_body_bytes,
             payload_bytes_max: settings.payload_bytes,
+            payload_places: payloads::Places::open(&settings.payload_store)
+                .map_err(|error| Invalid::Payloads(error.to_string()))?,
             backlog_max: settings.max_backlog,
             retries: settings.retry_strategies.clone(),
             leaves_out_values: settings.log_persistence == chassis::LogPersistence::Exclude,

@@ -220,9 +220,11 @@ async fn run(
         "executor" => {
             let config = executor::Config::from_settings(&settings)?;
             let bytes_max = config.payload_bytes_max;
-            let payloads = Payloads::new(store.clone(), clock.clone(), chance.clone(), bytes_max);
-            let outside = Some(bus.outside());
-            let calls = Arc::new(Connectors::new(&config.connectors, outside, Some(payloads)));
+            let outside = bus.outside();
+            let payloads = Payloads::new(store.clone(), clock.clone(), chance.clone(), bytes_max)
+                .resting(config.payload_places.over(&outside));
+            let calls =
+                Arc::new(Connectors::new(&config.connectors, Some(outside), Some(payloads)));
             let points = listen::points();
             let cx = executor::Context {
                 node,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use model::limits;
 
-use crate::Rules;
+use crate::{Error, Rules};
 
 /// Settings of the timer service.
 #[derive(Clone, Debug)]
@@ -42,6 +42,8 @@ pub struct Config {
     pub unfinished_after: Duration,
     /// How long a payload is kept that no instance uses.
     pub payload_kept: Duration,
+    /// Where payloads rest.
+    pub payload_places: payloads::Places,
     /// A stream of tasks is looked at for lost ones when it is older than this: longer than executors
     /// take to make the consumers of a new stream.
     pub lost_after: Duration,
@@ -70,6 +72,7 @@ impl Default for Config {
             inbox_after: Duration::from_secs(10),
             unfinished_after: Duration::from_secs(20),
             payload_kept: limits::PAYLOAD_KEPT,
+            payload_places: payloads::Places::default(),
             lost_after: Duration::from_secs(20),
             rules: Rules::default(),
             drain: Duration::from_secs(5),
@@ -81,11 +84,12 @@ impl Config {
     /// The settings of the process, as far as it has any for timers.
     ///
     /// # Errors
-    /// When the archive that they name cannot be opened.
-    pub fn from_settings(settings: &chassis::Settings) -> Result<Self, archive::Error> {
+    /// When the archive that they name, or a place of payloads, cannot be opened.
+    pub fn from_settings(settings: &chassis::Settings) -> Result<Self, Error> {
         let rules = Rules::from_settings(settings)?;
         let (scan_every, drain) = (settings.timer_scan(), settings.drain());
         let payload_kept = settings.payload_kept;
-        Ok(Self { scan_every, drain, payload_kept, rules, ..Self::default() })
+        let payload_places = payloads::Places::open(&settings.payload_store)?;
+        Ok(Self { scan_every, drain, payload_kept, payload_places, rules, ..Self::default() })
     }
 }

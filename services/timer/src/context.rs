@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bus::{Bucket, Bus, Claims, Nonces, Presence};
 use chassis::{Points, Trail};
+use payloads::Shelves;
 use store::Store;
 
 use crate::Config;
@@ -23,6 +24,8 @@ pub struct Context {
     pub(crate) metrics: Metrics,
     pub(crate) config: Config,
     pub(crate) trail: Trail,
+    /// Where the parts of payloads are, outside of the database.
+    pub(crate) shelves: Shelves,
 }
 
 impl Context {
@@ -40,7 +43,9 @@ impl Context {
         let timers = bus.kv(Bucket::Timers);
         let claims =
             Claims::new(timers, node, Arc::clone(&nonces), config.claim_ttl, config.done_ttl);
+        let shelves = config.payload_places.over(&bus.outside());
         Self {
+            shelves,
             node: Arc::from(node),
             store,
             bus,

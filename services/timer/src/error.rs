@@ -12,6 +12,9 @@ pub enum Error {
     /// The archive failed.
     #[error(transparent)]
     Archive(#[from] archive::Error),
+    /// The parts of a payload cannot be removed.
+    #[error(transparent)]
+    Payloads(#[from] payloads::Error),
     /// A command cannot be written.
     #[error("a command of the timer service cannot be written: {0}")]
     Garbled(#[from] protocol::Garbled),
@@ -27,6 +30,7 @@ impl Error {
             }
             Self::Bus(error) => error.is_passing(),
             Self::Archive(error) => matches!(error, archive::Error::Unavailable(_)),
+            Self::Payloads(error) => !matches!(error, payloads::Error::Unplaced(..)),
             Self::Garbled(_) => false,
         }
     }

@@ -3,7 +3,7 @@
 //! more. The replica that owns shard 0 sweeps for all. Two sweeps at once do no harm, because every
 //! message keeps its id.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use chassis::Point;
 use futures::StreamExt as _;
 use model::{CommandId, InstanceId, Timestamp, derived, limits};
 use protocol::{Body, Command, Message, Perform, header, subject};
-use store::{Cleared, InstanceFilter, Leftover, OutboxRow, Page, PendingCommand};
+use store::{Cleared, InstanceFilter, Leftover, Nameless, OutboxRow, Page, PendingCommand};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -26,6 +26,9 @@ const PUBLISHING_MAX: usize = 32;
 const ROWS_MAX: u64 = 10_000;
 /// The largest number of payloads that one sweep looks at: each may have thousands of parts.
 const PAYLOADS_MAX: u64 = 100;
+/// How long one sweep removes the parts of payloads that are outside of the database: its other steps
+/// wait meanwhile.
+const EMPTYING_MAX: Duration = Duration::from_secs(5);
 /// The pause before the same row is handled again; it doubles each time.
 const FIRST_PAUSE: Duration = Duration::from_secs(30);
 /// The time between two removals of rows that are of no use: they do no harm meanwhile.
@@ -352,13 +355,39 @@ impl Sweep {
             cleared += count;
         }
         let before = now.before(self.cx.config.payload_kept);
-        let Cleared { seen, removed } = store.clear_payloads(before, now, PAYLOADS_MAX).await?;
-        is_rest |= seen >= PAYLOADS_MAX;
-        cleared += removed;
+        let payloads = store.clear_payloads(before, now, PAYLOADS_MAX).await?;
+        let Cleared { seen, removed, nameless } = payloads;
+        let (gone, ending) = self.empty(nameless).await;
+        cleared += removed + gone;
+        // Where a place does not answer, the next look may wait.
+        is_rest |= seen >= PAYLOADS_MAX && ending.is_ok();
         if !is_rest {
             self.cleared_at = Some(Instant::now());
         }
-        Ok(cleared)
+        ending.map(|()| cleared)
+    }
+
+    /// Removes the parts of these payloads from where they are outside of the database, and then their
+    /// rows; returns the number of them, and the first failure. What is left, a later sweep removes.
+    async fn empty(&self, nameless: Vec<Nameless>) -> (u64, Result<(), Error>) {
+        let give_up = Instant::now() + EMPTYING_MAX;
+        let (mut gone, mut ending) = (0, Ok(()));
+        let mut silent = BTreeSet::new();
+        for payload in nameless {
+            if silent.contains(&payload.place) || Instant::now() >= give_up {
+                continue;
+            }
+            let removing = self.cx.shelves.remove(&*self.cx.store, &payload);
+            match tokio::time::timeout_at(give_up, removing).await {
+                Ok(Ok(())) => gone += 1,
+                Ok(Err(error)) => {
+                    silent.insert(payload.place);
+                    ending = ending.and(Err(error.into()));
+                }
+                Err(_) => tracing::debug!(place = payload.place, "there is more to remove"),
+            }
+        }
+        (gone, ending)
     }
 
     /// Publishes messages; returns the keys of those that the stream has stored, and the temporary

@@ -11,7 +11,7 @@ use object_store::{ObjectStore, ObjectStoreExt as _};
 use sha2::{Digest as _, Sha256};
 
 use crate::manifest::FORMAT;
-use crate::{Entry, Error, Line, Manifest, place};
+use crate::{Entry, Error, Line, Manifest};
 
 const FILE: &str = ".jsonl.zst";
 const MANIFEST: &str = ".manifest.json";
@@ -34,7 +34,8 @@ impl Archive {
     /// # Errors
     /// [`Error::Place`] when the text names neither, or the folder cannot be made.
     pub fn open(place: &str) -> Result<Self, Error> {
-        Ok(Self { store: place::open(place)? })
+        let unusable = |error: objects::Unusable| Error::Place(place.to_owned(), error.to_string());
+        Ok(Self { store: objects::open(place).map_err(unusable)? })
     }
 
     /// Writes a batch of instances of one definition: the file, then its manifest. `nonce` keeps two

@@ -15,7 +15,6 @@ mod error;
 mod file;
 mod line;
 mod manifest;
-mod place;
 
 pub use error::Error;
 pub use file::Archive;

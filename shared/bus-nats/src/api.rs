@@ -7,7 +7,7 @@ use async_nats::client::RequestErrorKind;
 use async_nats::{Client, HeaderMap, HeaderName, HeaderValue, Request};
 use bus::Error;
 use bytes::Bytes;
-use protocol::{Headers, Message};
+use protocol::{Headers, Message, header};
 use serde_json::Value;
 
 use crate::Options;
@@ -223,9 +223,16 @@ pub(crate) fn headers_out(headers: &Headers) -> Result<HeaderMap, Error> {
 pub(crate) fn headers_in(headers: Option<&HeaderMap>) -> Headers {
     let mut out = Headers::new();
     for (name, values) in headers.into_iter().flat_map(HeaderMap::iter) {
-        if let Some(value) = values.first() {
-            out.insert(name.to_string(), value.to_string());
-        }
+        let Some(first) = values.first() else { continue };
+        let value = match name.to_string() == header::PAYLOAD {
+            true => values
+                .iter()
+                .map(HeaderValue::as_str)
+                .collect::<Vec<_>>()
+                .join(header::PAYLOAD_BETWEEN),
+            false => first.to_string(),
+        };
+        out.insert(name.to_string(), value);
     }
     out
 }
@@ -257,6 +264,14 @@ mod tests {
         let read = headers_in(Some(&sent));
         assert_eq!(read["Nats-Msg-Id"], "a b");
         assert_eq!(read["X"], "1  Nats-Rollup: all");
+        let mut several = HeaderMap::new();
+        for (name, value) in
+            [("X", "1"), ("X", "2"), (header::PAYLOAD, "a=b"), (header::PAYLOAD, "c=d")]
+        {
+            several.append(name, value);
+        }
+        let read = headers_in(Some(&several));
+        assert_eq!((read["X"].as_str(), read[header::PAYLOAD].as_str()), ("1", "a=b, c=d"));
         headers.insert("bad name\r\n".to_owned(), String::new());
         assert!(headers_out(&headers).is_err());
     }

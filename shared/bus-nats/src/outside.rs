@@ -6,16 +6,20 @@ use async_nats::HeaderMap;
 use async_nats::datetime::DateTime;
 use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, pull};
 use async_nats::jetstream::kv::{EntryErrorKind, Operation, Store};
-use async_nats::jetstream::object_store::{GetErrorKind, ObjectStore};
+use async_nats::jetstream::object_store::{self, GetErrorKind, ObjectStore};
 use async_trait::async_trait;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE;
 use bus::{
-    Error, From, KeyValue, Outside, OutsideError, Place, Put, Revision, Stored, Taken, Wire as _,
+    Error, From, KeyValue, Object, Outside, OutsideError, Place, Put, Revision, Stored, Taken,
+    Wire as _,
 };
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use futures::stream::BoxStream;
 use futures::{FutureExt as _, StreamExt as _};
 use model::Timestamp;
 use protocol::Message;
+use serde_json::json;
 use tokio::io::AsyncReadExt as _;
 
 use crate::NatsBus;
@@ -32,6 +36,10 @@ const SETTLE_MAX: Duration = Duration::from_secs(30);
 const UNSETTLED_MAX: i64 = 1_000;
 /// Messages of one pull.
 const BATCH: usize = 100;
+/// Bytes of one read of an object.
+const PART_BYTES: usize = 256 * 1024;
+/// A part of an object that does not come within this time does not come.
+const PART_TIME_MAX: Duration = Duration::from_secs(30);
 const EXPECTED: &str = "Nats-Expected-Last-Subject-Sequence";
 const MESSAGE_ID: &str = "Nats-Msg-Id";
 
@@ -133,21 +141,8 @@ impl Outside for NatsBus {
         name: &str,
         bytes_max: usize,
     ) -> Result<Option<Bytes>, OutsideError> {
-        let what = format!("the object {name} of the store {store}");
-        let found = self.object_store(store).await?.get(name).await;
-        let object = match found {
-            Ok(object) => object,
-            Err(error) => {
-                return match error.kind() {
-                    GetErrorKind::NotFound => Ok(None),
-                    GetErrorKind::InvalidName => {
-                        Err(OutsideError::Refused(format!("{what}: {error}")))
-                    }
-                    GetErrorKind::TimedOut => Err(OutsideError::Late(format!("{what}: {error}"))),
-                    _ => Err(OutsideError::Unavailable(format!("{what}: {error}"))),
-                };
-            }
-        };
+        let what = object_of(store, name);
+        let Some(object) = self.found_object(store, name).await? else { return Ok(None) };
         let too_large = || {
             OutsideError::Refused(format!(
                 "{what} has more than the {bytes_max} bytes that are allowed"
@@ -164,10 +159,55 @@ impl Outside for NatsBus {
         if bytes.len() > bytes_max { Err(too_large()) } else { Ok(Some(bytes.into())) }
     }
 
+    async fn open_object(&self, store: &str, name: &str) -> Result<Option<Object>, OutsideError> {
+        // A link may lead to another one, and so on without end. What else is wrong is found below.
+        let about = self.object_store(store).await?.info(name).await.ok();
+        if about.and_then(|about| about.options?.link).is_some() {
+            return Err(OutsideError::Refused(format!("{} is a link", object_of(store, name))));
+        }
+        let Some(object) = self.found_object(store, name).await? else { return Ok(None) };
+        let info = object.info();
+        let written = info.headers.as_ref().and_then(|headers| headers.get("Content-Type"));
+        let content_type = written.map(|value| value.as_str().to_owned());
+        let size = info.size as u64;
+        let reading = (object, object_of(store, name), size);
+        let parts = futures::stream::try_unfold(reading, |(mut object, what, left)| async move {
+            let mut part = BytesMut::with_capacity(PART_BYTES);
+            let read = tokio::time::timeout(PART_TIME_MAX, object.read_buf(&mut part)).await;
+            let read =
+                read.map_err(|_| OutsideError::Late(format!("{what}: no part came in time")));
+            let read =
+                read?.map_err(|error| OutsideError::Unavailable(format!("{what}: {error}")))?;
+            match left.checked_sub(read as u64) {
+                Some(0) if read == 0 => Ok(None),
+                Some(left) if read > 0 => Ok(Some((part.freeze(), (object, what, left)))),
+                _ => {
+                    Err(OutsideError::Unavailable(format!("{what} has not the size that it says")))
+                }
+            }
+        });
+        Ok(Some(Object { size, content_type, parts: parts.boxed() }))
+    }
+
     async fn set_object(&self, store: &str, name: &str, bytes: Bytes) -> Result<(), OutsideError> {
-        let what = format!("the object {name} of the store {store}");
+        let what = object_of(store, name);
         let put = self.object_store(store).await?.put(name, &mut &*bytes).await;
         put.map(drop).map_err(|error| OutsideError::Unavailable(format!("{what}: {error}")))
+    }
+
+    async fn remove_object(&self, store: &str, name: &str) -> Result<(), OutsideError> {
+        let what = object_of(store, name);
+        let Some(object) = self.found_object(store, name).await? else { return Ok(()) };
+        let inner = self.open().map_err(refused)?;
+        let chunks = format!("$O.{store}.C.{}", object.info().nuid);
+        let entry = format!("$O.{store}.M.{}", URL_SAFE.encode(name));
+        // The entry goes last: what is left after a crash is found by it.
+        for subject in [chunks, entry] {
+            let call = format!("STREAM.PURGE.OBJ_{store}");
+            let purged = inner.data_api.call(&call, &json!({ "filter": subject })).await;
+            purged.map_err(|failure| of_api(failure, &what))?;
+        }
+        Ok(())
     }
 
     async fn listen(
@@ -254,6 +294,28 @@ impl NatsBus {
         found.map_err(|error| missing(&error, format!("the object store {store}")))
     }
 
+    async fn found_object(
+        &self,
+        store: &str,
+        name: &str,
+    ) -> Result<Option<object_store::Object>, OutsideError> {
+        let what = object_of(store, name);
+        match self.object_store(store).await?.get(name).await {
+            // What its reader may use, and its limits, are those of the store that was asked.
+            Ok(object) if object.info().bucket != store => {
+                let elsewhere = &object.info().bucket;
+                Err(OutsideError::Refused(format!("{what} is a link to the store {elsewhere}")))
+            }
+            Ok(object) => Ok(Some(object)),
+            Err(error) => match error.kind() {
+                GetErrorKind::NotFound => Ok(None),
+                GetErrorKind::InvalidName => Err(OutsideError::Refused(format!("{what}: {error}"))),
+                GetErrorKind::TimedOut => Err(OutsideError::Late(format!("{what}: {error}"))),
+                _ => Err(OutsideError::Unavailable(format!("{what}: {error}"))),
+            },
+        }
+    }
+
     /// Whether the entry at this revision has this nonce.
     async fn wrote(&self, bucket: &str, revision: Revision, nonce: &str) -> bool {
         let Ok(inner) = self.open() else { return false };
@@ -262,6 +324,10 @@ impl NatsBus {
         let written = stream.get_raw_message(revision).await;
         written.is_ok_and(|it| it.headers.get(MESSAGE_ID).is_some_and(|id| id.as_str() == nonce))
     }
+}
+
+fn object_of(store: &str, name: &str) -> String {
+    format!("the object {name} of the store {store}")
 }
 
 /// A time as the client has it.

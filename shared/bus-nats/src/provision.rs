@@ -1,4 +1,4 @@
-//! Creates and verifies the streams, consumers and buckets of the topology.
+//! Creates and verifies the streams, consumers, buckets and object stores of the topology.
 
 use bus::Error;
 use protocol::subject;
@@ -35,6 +35,9 @@ impl NatsBus {
         for spec in &topology.bucket {
             ensure_stream(api, &spec.stream(), &spec.config(placement)).await?;
         }
+        for spec in &topology.object_store {
+            ensure_stream(api, &spec.stream(), &spec.config(placement)).await?;
+        }
         for spec in &topology.consumer {
             ensure_consumer(api, spec).await?;
         }
@@ -53,7 +56,7 @@ impl NatsBus {
     }
 
     /// Compares the server's streams, consumers and buckets with the embedded topology. Limits and
-    /// replicas may differ. Buckets in memory that a single server has lost in a restart are
+    /// replicas may differ. Object stores may be missing: who uses one that is says so. Buckets in memory that a single server has lost in a restart are
     /// created again first.
     ///
     /// # Errors

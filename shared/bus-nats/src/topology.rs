@@ -12,13 +12,15 @@ use crate::placement::Placement;
 
 const TEXT: &str = include_str!("../../../nats/topology.toml");
 
-/// Streams, the consumer and buckets.
+/// Streams, the consumer, buckets and object stores.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Topology {
     pub(crate) stream: Vec<StreamSpec>,
     pub(crate) consumer: Vec<ConsumerSpec>,
     pub(crate) bucket: Vec<BucketSpec>,
+    #[serde(default)]
+    pub(crate) object_store: Vec<ObjectStoreSpec>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -56,6 +58,17 @@ pub(crate) struct BucketSpec {
     storage: String,
     bytes_max: i64,
     marker_seconds: u64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ObjectStoreSpec {
+    pub(crate) name: String,
+    why: String,
+    storage: String,
+    bytes_max: i64,
+    #[serde(default)]
+    age_max_seconds: u64,
 }
 
 impl Topology {
@@ -185,6 +198,34 @@ impl BucketSpec {
     ];
 }
 
+impl ObjectStoreSpec {
+    pub(crate) fn stream(&self) -> String {
+        format!("OBJ_{}", self.name)
+    }
+
+    /// As clients of NATS make an object store.
+    pub(crate) fn config(&self, placement: &Placement) -> Value {
+        let mut config = json!({
+            "name": self.stream(),
+            "description": self.why,
+            "subjects": [format!("$O.{}.C.>", self.name), format!("$O.{}.M.>", self.name)],
+            "retention": "limits",
+            "storage": self.storage,
+            "discard": "new",
+            "max_bytes": self.bytes_max,
+            "max_msgs": -1,
+            "max_msgs_per_subject": -1,
+            "max_consumers": -1,
+            "max_age": nanos(Duration::from_secs(self.age_max_seconds)),
+            "duplicate_window": nanos(Duration::from_secs(120)),
+            "allow_rollup_hdrs": true,
+            "allow_direct": true,
+        });
+        placement.add_to(&mut config);
+        config
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -228,6 +269,8 @@ mod tests {
                 subject::ACTIVITIES_BUCKET
             ]
         );
+        let stores = topology.object_store.iter().map(|store| store.name.as_str());
+        assert!(stores.eq([subject::PAYLOAD_PARTS_STORE, subject::PAYLOADS_STORE]));
     }
 
     #[test]

@@ -129,6 +129,45 @@ async fn objects_are_written_and_read() {
 }
 
 #[tokio::test]
+async fn a_large_object_is_read_in_parts_and_removed_without_a_trace() {
+    let server = nats().await;
+    let bus = connect(Options::new(server.url())).await.unwrap();
+    bus.provision(1).await.unwrap();
+    let messages = async || {
+        api(&bus, "STREAM.INFO.OBJ_staunch_payloads", Value::Null).await["state"]["messages"]
+            .as_u64()
+            .unwrap()
+    };
+    let store = "staunch_payloads";
+    assert!(bus.open_object(store, "a/0").await.unwrap().is_none());
+    bus.remove_object(store, "a/0").await.unwrap();
+    let bytes: Vec<u8> = (0..3_000_000_u32).map(|at| (at % 251) as u8).collect();
+    for (name, bytes) in [("a/0", bytes.as_slice()), ("empty", &[])] {
+        bus.set_object(store, name, Bytes::copy_from_slice(bytes)).await.unwrap();
+        let object = bus.open_object(store, name).await.unwrap().unwrap();
+        assert_eq!((object.size, object.content_type), (bytes.len() as u64, None));
+        let parts: Vec<_> = object.parts.collect().await;
+        let parts: Vec<Bytes> = parts.into_iter().collect::<Result<_, _>>().unwrap();
+        assert!(parts.iter().all(|part| part.len() <= 1 << 20));
+        assert!(parts.concat() == bytes, "{name}");
+    }
+    let objects = async_nats::jetstream::new(async_nats::connect(server.url()).await.unwrap());
+    let objects = objects.get_object_store(store).await.unwrap();
+    let target = objects.info("a/0").await.unwrap();
+    objects.add_link("link", &target).await.unwrap();
+    let link = bus.open_object(store, "link").await;
+    assert!(matches!(link.map(drop), Err(OutsideError::Refused(_))));
+    objects.delete("link").await.unwrap();
+    for name in ["link", "a/0", "a/0", "empty"] {
+        bus.remove_object(store, name).await.unwrap();
+        assert!(bus.open_object(store, name).await.unwrap().is_none());
+    }
+    assert_eq!(messages().await, 0);
+    let absent = bus.open_object("nowhere", "a").await;
+    assert!(matches!(absent.map(drop), Err(OutsideError::Absent(_))));
+}
+
+#[tokio::test]
 async fn one_by_one_a_message_comes_when_the_one_before_is_settled() {
     let server = nats().await;
     let bus = connect(Options::new(server.url())).await.unwrap();

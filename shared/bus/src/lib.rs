@@ -35,7 +35,7 @@ pub use home::{Home, NoHome, Stranger, home_of};
 pub use kv::{Bucket, Change, Entry, Kv, Put, Revision, TOMBSTONE_TTL, Watch};
 pub use lease::{Busy, Holding, Lease, Leases, Terms, look, look_at_all, take_away};
 pub use memory::{Fault, Faults, MemoryBus, Operation, ServerClock};
-pub use outside::{From, KeyValue, Outside, OutsideError, Place, Stored, Taken};
+pub use outside::{From, KeyValue, Object, Outside, OutsideError, Place, Stored, Taken};
 pub use pause::{Drain, Pause, Pauses, Scope};
 pub use pointer::{Pointer, Pointers};
 pub use pools::Pools;

@@ -87,6 +87,17 @@ pub struct Taken {
     pub settle: BoxFuture<'static, ()>,
 }
 
+/// An object that is being read.
+pub struct Object {
+    /// Its bytes, as its writer has counted them.
+    pub size: u64,
+    /// Its media type, where its writer has said it in the header `Content-Type`.
+    pub content_type: Option<String>,
+    /// Its bytes, a part in memory at a time. The end comes once they are those that were written; an
+    /// error comes in its place otherwise, and for a part that does not come in time.
+    pub parts: BoxStream<'static, Result<Bytes, OutsideError>>,
+}
+
 /// NATS outside of Staunch.
 #[async_trait]
 pub trait Outside: Send + Sync {
@@ -123,8 +134,14 @@ pub trait Outside: Send + Sync {
         bytes_max: usize,
     ) -> Result<Option<Bytes>, OutsideError>;
 
+    /// An object of any size; none if there is none of this name.
+    async fn open_object(&self, store: &str, name: &str) -> Result<Option<Object>, OutsideError>;
+
     /// Writes an object, in the place of one of the same name.
     async fn set_object(&self, store: &str, name: &str, bytes: Bytes) -> Result<(), OutsideError>;
+
+    /// Removes an object, and leaves no trace of it. It is no error if there is none of this name.
+    async fn remove_object(&self, store: &str, name: &str) -> Result<(), OutsideError>;
 
     /// The messages on a subject as they come, from now on. Of those who listen under the same group,
     /// one gets each message.

@@ -46,7 +46,9 @@ enum Fault {
 impl From<payloads::Error> for Fault {
     fn from(error: payloads::Error) -> Self {
         match error {
-            payloads::Error::Store(error) => Self::Failed(error.to_string()),
+            error @ (payloads::Error::Store(_) | payloads::Error::Place(..)) => {
+                Self::Failed(error.to_string())
+            }
             error => Self::Refused(error.to_string()),
         }
     }

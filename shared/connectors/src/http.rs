@@ -269,7 +269,9 @@ impl About {
 /// The end of a call whose large content could not be had or kept.
 fn unkept(error: payloads::Error) -> CallEnd {
     match error {
-        payloads::Error::Store(error) => CallEnd::error(ErrorKind::Failed, error.to_string()),
+        payloads::Error::Store(_) | payloads::Error::Place(..) => {
+            CallEnd::error(ErrorKind::Failed, error.to_string())
+        }
         payloads::Error::Source(error) => CallEnd::error(ErrorKind::Connect, error.to_string()),
         error => CallEnd::refused(error.to_string()),
     }

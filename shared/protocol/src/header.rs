@@ -15,6 +15,12 @@ pub const REPLY_WHEN: &str = "Staunch-Reply-When";
 pub const SEQUENCE: &str = "Staunch-Sequence";
 /// `<depth>.<chain>`: the descent of the instance that sends a command.
 pub const LINEAGE: &str = "Staunch-Lineage";
+/// `<member>=<object>`: the member of the input gets the file that a client has put into the object store
+/// [`crate::subject::PAYLOADS_STORE`]. A message may have several; in [`crate::Headers`] they are one
+/// value, with [`PAYLOAD_BETWEEN`] between them.
+pub const PAYLOAD: &str = "Staunch-Payload";
+/// What is between several values of [`PAYLOAD`].
+pub const PAYLOAD_BETWEEN: &str = ", ";
 /// The id of a task.
 pub const TASK: &str = "Staunch-Task";
 /// The attempt of a task: 1, 2, 3 …

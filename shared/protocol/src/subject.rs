@@ -31,6 +31,10 @@ pub const NODES_BUCKET: &str = "staunch_nodes";
 pub const RUNTIME_BUCKET: &str = "staunch_runtime";
 /// The bucket of the activity types that workers perform.
 pub const ACTIVITIES_BUCKET: &str = "staunch_activities";
+/// The object store with the parts of payloads, where they rest in NATS.
+pub const PAYLOAD_PARTS_STORE: &str = "staunch_payload_parts";
+/// The object store in which clients put what a header of a command names.
+pub const PAYLOADS_STORE: &str = "staunch_payloads";
 
 /// Prefix of every command.
 pub const COMMANDS: &str = "staunch.cmd";

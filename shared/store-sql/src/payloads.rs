@@ -6,20 +6,25 @@ use sea_orm::{
     ConnectionTrait as _, DatabaseTransaction, DbErr, ExecResult, QueryResult, SqlErr, Statement,
     Value,
 };
-use store::{Cleared, Error, Payload, Payloads};
+use store::{Cleared, Error, Nameless, Payload, Payloads};
 
+use crate::access::Access;
 use crate::codec::count;
 use crate::connect::{SqlStore, commit};
 use crate::failure::Failure;
 
-const BEGIN: &str = "INSERT INTO payloads (id, hash, size, touched_at) VALUES ($1, NULL, 0, $2)
-    ON CONFLICT (id) DO NOTHING";
+const BEGIN: &str = "INSERT INTO payloads (id, hash, size, touched_at, place)
+    VALUES ($1, NULL, 0, $2, $3) ON CONFLICT (id) DO NOTHING";
 const WRITE: &str = "INSERT INTO payload_parts (payload_id, number, bytes) VALUES ($1, $2, $3)
     ON CONFLICT (payload_id, number) DO NOTHING";
-const COMPLETE: &str = "UPDATE payloads SET hash = $2, size = $3, touched_at = $4 WHERE id = $1";
+/// One that has lost its name gets none any more: see `UNNAME`.
+const COMPLETE: &str = "UPDATE payloads SET hash = $2, size = $3, touched_at = $4
+    WHERE id = $1 AND size >= 0";
 const TOUCH: &str = "UPDATE payloads SET touched_at = $2 WHERE hash = $1 AND touched_at <= $2";
-const DROP: &str = "DELETE FROM payloads WHERE id = $1";
-const FIND: &str = "SELECT id, size, touched_at FROM payloads WHERE hash = $1";
+/// The row of parts that are outside goes after them.
+const DROP: &str = "DELETE FROM payloads WHERE id = $1 AND place IS NULL";
+const FORGET: &str = "DELETE FROM payloads WHERE id = $1 AND hash IS NULL";
+const FIND: &str = "SELECT id, size, touched_at, place FROM payloads WHERE hash = $1";
 const PART: &str = "SELECT bytes FROM payload_parts WHERE payload_id = $1 AND number = $2";
 const USERS: &str = "SELECT instance_id FROM payload_uses WHERE hash = $1
     ORDER BY instance_id LIMIT $2";
@@ -29,14 +34,27 @@ const SEEN: &str = "UPDATE payloads SET touched_at = $3 WHERE id IN (
     AND hash IS NOT NULL AND EXISTS (SELECT 1 FROM payload_uses AS u WHERE u.hash = payloads.hash)";
 /// A burst that refers to one of these meanwhile has touched it: the condition on its time no longer
 /// holds, so it stays.
-const CLEAR: &str = "DELETE FROM payloads WHERE touched_at < $1 AND id IN (
+const CLEAR: &str = "DELETE FROM payloads WHERE touched_at < $1 AND place IS NULL AND id IN (
         SELECT id FROM payloads WHERE touched_at < $1 ORDER BY touched_at, id LIMIT $2)
     AND NOT EXISTS (SELECT 1 FROM payload_uses AS u WHERE u.hash = payloads.hash)";
+/// The same for rows whose parts are outside. Those whose parts cannot be removed come after all older
+/// ones the next time, so that they hold nothing up.
+const UNNAME: &str = "UPDATE payloads SET hash = NULL, size = -1, touched_at = $1
+    WHERE touched_at < $1 AND place IS NOT NULL AND id IN (
+        SELECT id FROM payloads WHERE touched_at < $1 ORDER BY touched_at, id LIMIT $2)
+    AND NOT EXISTS (SELECT 1 FROM payload_uses AS u WHERE u.hash = payloads.hash)
+    RETURNING id, place";
 
 #[async_trait]
 impl Payloads for SqlStore {
-    async fn begin_payload(&self, id: &str, now: Timestamp) -> Result<(), Error> {
-        self.written(BEGIN, vec![id.into(), now.as_millis().into()]).await.map(drop)
+    async fn begin_payload(
+        &self,
+        id: &str,
+        place: Option<&str>,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let place = place.map(str::to_owned);
+        self.written(BEGIN, vec![id.into(), now.as_millis().into(), place.into()]).await.map(drop)
     }
 
     async fn write_payload(&self, id: &str, number: u32, bytes: Vec<u8>) -> Result<(), Error> {
@@ -49,15 +67,15 @@ impl Payloads for SqlStore {
         hash: &PayloadHash,
         size: u64,
         now: Timestamp,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         self.tried(|| async {
-            if self.completed(id, hash, size, now).await? {
-                return Ok(());
+            if let Some(is_own) = self.completed(id, hash, size, now).await? {
+                return Ok(is_own);
             }
             // Another writer has completed the same bytes at the same moment.
             match self.completed(id, hash, size, now).await? {
-                true => Ok(()),
-                false => Err(Failure::from(DbErr::Custom(format!(
+                Some(is_own) => Ok(is_own),
+                None => Err(Failure::from(DbErr::Custom(format!(
                     "the payload with the id {id} is not there any more"
                 )))),
             }
@@ -74,6 +92,7 @@ impl Payloads for SqlStore {
                 hash: hash.clone(),
                 size: size.unsigned_abs(),
                 touched_at: Timestamp::from_millis(row.try_get("", "touched_at")?),
+                place: row.try_get("", "place")?,
             })
         };
         let payload = found.first().map(read).transpose();
@@ -107,20 +126,32 @@ impl Payloads for SqlStore {
         let values = vec![before.into(), limit.into(), now.as_millis().into()];
         let used = self.written(SEEN, values).await?.rows_affected();
         let gone = self.written(CLEAR, vec![before.into(), limit.into()]).await?.rows_affected();
-        Ok(Cleared { seen: used + gone, removed: gone })
+        let writer = &self.database.writer;
+        let unnamed = self.rows_of(writer, UNNAME, vec![before.into(), limit.into()]).await?;
+        let nameless = |row: &QueryResult| -> Result<Nameless, DbErr> {
+            Ok(Nameless { id: row.try_get("", "id")?, place: row.try_get("", "place")? })
+        };
+        let nameless: Result<Vec<_>, DbErr> = unnamed.iter().map(nameless).collect();
+        let nameless = nameless.map_err(|error| Failure::from(error).into_error())?;
+        let seen = used + gone + nameless.len() as u64;
+        Ok(Cleared { seen, removed: gone, nameless })
+    }
+
+    async fn forget_payload(&self, id: &str) -> Result<(), Error> {
+        self.written(FORGET, vec![id.into()]).await.map(drop)
     }
 }
 
 impl SqlStore {
-    /// One try to complete a payload; false if another one of the same bytes was completed meanwhile,
-    /// or if it is not there.
+    /// One try to complete a payload: whether its name means the parts of this id. None if another one
+    /// of the same bytes was completed meanwhile, or if it is not there.
     async fn completed(
         &self,
         id: &str,
         hash: &PayloadHash,
         size: u64,
         now: Timestamp,
-    ) -> Result<bool, Failure> {
+    ) -> Result<Option<bool>, Failure> {
         let tx = self.begin().await?;
         let now = Value::from(now.as_millis());
         let found = Statement::from_sql_and_values(
@@ -132,9 +163,10 @@ impl SqlStore {
             Some(row) => Some(row.try_get("", "id")?),
             None => None,
         };
+        let is_own = known.as_deref().is_none_or(|known| known == id);
         let is_done = match known {
-            Some(known) => {
-                if known != id {
+            Some(_) => {
+                if !is_own {
                     within(&tx, DROP, vec![id.into()]).await?;
                 }
                 within(&tx, TOUCH, vec![hash.as_str().into(), now]).await? > 0
@@ -144,13 +176,13 @@ impl SqlStore {
                 let values = vec![id.into(), hash.as_str().into(), size.into(), now];
                 match within(&tx, COMPLETE, values).await {
                     Ok(changed) => changed > 0,
-                    Err(error) if is_taken(&error) => return Ok(false),
+                    Err(error) if is_taken(&error) => return Ok(None),
                     Err(error) => return Err(error.into()),
                 }
             }
         };
         commit(tx).await?;
-        Ok(is_done)
+        Ok(is_done.then_some(is_own))
     }
 
     async fn written(&self, text: &'static str, values: Vec<Value>) -> Result<ExecResult, Error> {
@@ -165,7 +197,15 @@ impl SqlStore {
         text: &'static str,
         values: Vec<Value>,
     ) -> Result<Vec<QueryResult>, Error> {
-        let database = &self.database.reader;
+        self.rows_of(&self.database.reader, text, values).await
+    }
+
+    async fn rows_of(
+        &self,
+        database: &Access,
+        text: &'static str,
+        values: Vec<Value>,
+    ) -> Result<Vec<QueryResult>, Error> {
         let statement =
             Statement::from_sql_and_values(database.get_database_backend(), text, values);
         self.tried(|| async { Ok(database.query_all_raw(statement.clone()).await?) }).await

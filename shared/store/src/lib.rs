@@ -55,7 +55,7 @@ pub use keys::{ApiKey, Audit, AuditFilter, Keys};
 pub use leftovers::{Leftover, Leftovers};
 pub use outbox::{Outbox, OutboxRow};
 pub use page::{Listed, Page};
-pub use payloads::{Cleared, Payload, PayloadChanges, Payloads};
+pub use payloads::{Cleared, Nameless, Payload, PayloadChanges, Payloads};
 pub use plans::{AlterationJob, AlterationPlan, JobStatus, PlanStatus, Plans, Progress};
 pub use requests::{Claim, KeyedRequest, Requests};
 pub use schedules::{ScheduleFilter, SchedulePause, ScheduleStatus, Schedules};

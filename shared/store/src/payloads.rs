@@ -16,6 +16,8 @@ pub struct Payload {
     pub size: u64,
     /// When it was kept, used, sent, or seen in use.
     pub touched_at: Timestamp,
+    /// Where its parts are; in the database if none.
+    pub place: Option<String>,
 }
 
 /// The payloads to which a burst refers.
@@ -49,24 +51,45 @@ impl PayloadChanges {
     }
 }
 
+/// A payload that has lost its name: nobody finds it any more, and its parts are still there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Nameless {
+    /// The id of its parts.
+    pub id: String,
+    /// Where they are.
+    pub place: String,
+}
+
 /// What a look at old payloads has found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cleared {
     /// Payloads that it looked at.
     pub seen: u64,
     /// Those that were removed.
     pub removed: u64,
+    /// Those whose parts are outside of the database, and have to be removed there.
+    pub nameless: Vec<Nameless>,
 }
 
 /// Payloads. One is written in parts, under an id of the writer, and can be read once it is complete.
 /// It goes when it was not touched for a while and no instance uses it.
+///
+/// Where the parts are outside of the database, the row alone is here. It goes after them: it loses its
+/// name, the caller removes the parts, and then forgets the row. After a crash in between, a later look
+/// finds it again.
 #[async_trait]
 pub trait Payloads: Send + Sync {
-    /// Begins a payload under an id that nobody else has.
+    /// Begins a payload under an id that nobody else has. `place` is where the caller keeps its parts;
+    /// none: here.
     ///
     /// # Errors
     /// See [`Error`].
-    async fn begin_payload(&self, id: &str, now: Timestamp) -> Result<(), Error>;
+    async fn begin_payload(
+        &self,
+        id: &str,
+        place: Option<&str>,
+        now: Timestamp,
+    ) -> Result<(), Error>;
 
     /// Writes the part of this number: 0, 1, 2 … Writing it again changes nothing.
     ///
@@ -74,8 +97,9 @@ pub trait Payloads: Send + Sync {
     /// See [`Error`].
     async fn write_payload(&self, id: &str, number: u32, bytes: Vec<u8>) -> Result<(), Error>;
 
-    /// Completes a payload. If its bytes were kept before, under another id, that one stays, and what
-    /// was written under this id goes.
+    /// Completes a payload. Returns whether its name means the parts of this id from now on. If its
+    /// bytes were kept before, under another id, that one stays, and what was written under this id
+    /// goes; parts that are outside of the database the caller removes.
     ///
     /// # Errors
     /// See [`Error`].
@@ -85,7 +109,7 @@ pub trait Payloads: Send + Sync {
         hash: &PayloadHash,
         size: u64,
         now: Timestamp,
-    ) -> Result<(), Error>;
+    ) -> Result<bool, Error>;
 
     /// The complete payload of this name.
     ///
@@ -108,7 +132,9 @@ pub trait Payloads: Send + Sync {
 
     /// Looks at no more than `limit` payloads that were not touched since `before`, the oldest first:
     /// removes those that no instance uses, and those that were never completed; the others count as
-    /// touched `now`. Returns how many it looked at, and how many it removed.
+    /// touched `now`. Returns how many it looked at, and how many it removed. Of those whose parts are
+    /// outside of the database, it removes the name alone, returns them, and looks at them after all
+    /// others the next time.
     ///
     /// # Errors
     /// See [`Error`].
@@ -118,4 +144,11 @@ pub trait Payloads: Send + Sync {
         now: Timestamp,
         limit: u64,
     ) -> Result<Cleared, Error>;
+
+    /// Forgets a payload that has no name, once its parts are removed. It is no error if it is gone, or
+    /// has a name.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    async fn forget_payload(&self, id: &str) -> Result<(), Error>;
 }

@@ -92,11 +92,11 @@ impl Client {
         text: &str,
         hash: &PayloadHash,
     ) -> Result<(), store::Error> {
-        self.store.begin_payload(id, self.clock.now()).await?;
+        self.store.begin_payload(id, None, self.clock.now()).await?;
         for (number, part) in (0..).zip(text.as_bytes().chunks(PART_BYTES)) {
             self.store.write_payload(id, number, part.to_vec()).await?;
         }
-        self.store.complete_payload(id, hash, text.len() as u64, self.clock.now()).await
+        self.store.complete_payload(id, hash, text.len() as u64, self.clock.now()).await.map(drop)
     }
 
     /// Starts without the database: a start is accepted when the stream has it.

@@ -45,6 +45,7 @@ impl Fetched {
                      and this activity read: send, save or answer with large files instead"
                 )),
                 Err(Error::Store(error)) => return Err(error.into()),
+                Err(error @ Error::Place(..)) => return Err(Stop::later(error.to_string())),
                 Err(error) => Err(error.to_string()),
             };
             self.contents.add(hash, content);

@@ -136,7 +136,16 @@ pub(crate) fn unkept(error: payloads::Error, body_max: usize) -> Problem {
         payloads::Error::TooLarge(max) => {
             Problem::too_large(usize::try_from(max).unwrap_or(usize::MAX))
         }
-        error => Problem::not_found(error.to_string()),
+        payloads::Error::Place(..) => {
+            tracing::warn!(%error, "a payload cannot be read or written");
+            Problem::unavailable(
+                "the place where payloads rest does not answer: try again in a moment",
+            )
+        }
+        payloads::Error::Unplaced(..) => Problem::unavailable(error.to_string()),
+        payloads::Error::Absent(_) | payloads::Error::Damaged(_) => {
+            Problem::not_found(error.to_string())
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! `staunch doctor`: what is wrong with an installation, and what to do. It asks NATS, the database,
-//! the HTTP API and this machine, and changes nothing.
+//! the HTTP API and this machine, and changes nothing. Where payloads rest outside of the database, it
+//! writes an object, and removes it.
 
 mod broker;
 mod check;

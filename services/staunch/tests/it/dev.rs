@@ -33,11 +33,22 @@ impl Dev {
     }
 
     /// The same with further arguments.
-    #[expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
     pub(crate) async fn start_with(folder: &Path, arguments: &[&str]) -> Self {
+        Self::start_within(folder, arguments, &[]).await
+    }
+
+    /// The same with further arguments and variables.
+    #[expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
+    pub(crate) async fn start_within(
+        folder: &Path,
+        arguments: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Self {
         let listen = format!("127.0.0.1:{}", free_port());
         let dev = ["dev", "--data", "data", "--listen", &listen, "-o", "json"];
-        let mut child = command(&[&dev, arguments].concat()).current_dir(folder).spawn().unwrap();
+        let mut command = command(&[&dev, arguments].concat());
+        command.envs(variables.iter().copied());
+        let mut child = command.current_dir(folder).spawn().unwrap();
         let guard = Some(Guard::watch(child.id().unwrap(), "KILL", None).unwrap());
         let said = tokio::spawn(text(child.stderr.take().unwrap()));
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();

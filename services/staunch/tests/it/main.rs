@@ -14,6 +14,7 @@ mod dev;
 mod diagnose;
 mod identity;
 mod operate;
+mod places;
 mod retention;
 mod secret;
 mod stranger;

@@ -119,7 +119,7 @@ async fn nothing_is_removed_that_was_not_configured() {
 }
 
 /// A server that speaks S3, from PyPI; `None` if there is none.
-async fn s3() -> Option<(tokio::process::Child, Guard, String)> {
+pub(crate) async fn s3() -> Option<(tokio::process::Child, Guard, String)> {
     let moto = testkit::pip("moto[server]", "5.2.4")?;
     let port = free_port();
     let mut server = tokio::process::Command::new("python3");
@@ -142,7 +142,7 @@ async fn s3() -> Option<(tokio::process::Child, Guard, String)> {
     Some((child, guard, url))
 }
 
-fn plain() -> reqwest::Client {
+pub(crate) fn plain() -> reqwest::Client {
     drop(rustls::crypto::ring::default_provider().install_default());
     reqwest::Client::builder().no_proxy().build().unwrap()
 }

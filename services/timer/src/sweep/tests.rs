@@ -1,11 +1,17 @@
-use bus::{Queue as _, Stream};
+use bus::{Bus as _, Queue as _, Stream};
 use chassis::Clock as _;
 use model::{SubStatus, Token, TokenTarget, limits};
 use protocol::Start;
-use store::{Burst, Inbox as _, Instances as _, NewInstance, OutboxRow, Timers as _, Tokens as _};
+use store::{
+    Burst, Inbox as _, Instances as _, NewInstance, OutboxRow, Payloads as _, Timers as _,
+    Tokens as _,
+};
 
 use super::*;
 use crate::world::{World, seconds};
+
+/// How long payloads are kept here.
+const KEPT: Duration = Duration::from_secs(600);
 
 async fn sweep(world: &World) -> (Sweep, Mended) {
     let mut sweep = Sweep::new(world.replica("timer-1").await);
@@ -220,4 +226,103 @@ async fn expired_tokens_are_removed_from_time_to_time() {
     tokio::time::advance(seconds(31)).await;
     assert_eq!(sweep.run_once().await.unwrap().cleared, 1);
     assert_eq!(world.store.sizes().tokens, 1);
+}
+
+/// Fails where the row of a payload is to be forgotten: the process ends once its parts are gone.
+struct NothingIsForgotten;
+
+#[async_trait::async_trait]
+impl store::memory::Faults for NothingIsForgotten {
+    async fn before(&self, operation: store::memory::Operation) -> Result<(), store::Error> {
+        match operation {
+            store::memory::Operation::ForgetPayload => {
+                Err(store::Error::Unavailable("the process ended".to_owned()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Payloads of which the parts rest in an object store of NATS.
+fn resting_in_nats(world: &World, of: &Context) -> payloads::Payloads {
+    let store = Arc::new(world.store.clone());
+    let chance = Arc::new(chassis::SeededChance::new(7));
+    payloads::Payloads::new(store, Arc::new(world.clock), chance, 1 << 20)
+        .resting(of.shelves.clone())
+}
+
+fn keeping(payload_places: payloads::Places) -> crate::Config {
+    crate::Config { payload_places, payload_kept: KEPT, ..crate::Config::default() }
+}
+
+fn in_nats() -> crate::Config {
+    keeping(payloads::Places::open(&["nats".to_owned()]).unwrap())
+}
+
+/// G4: a node dies after any step with which the sweep removes a payload, and the next one goes on.
+#[tokio::test(start_paused = true)]
+async fn the_parts_of_an_unused_payload_go_wherever_a_sweep_is_cut_off() {
+    for step in 0..4 {
+        let world = World::new();
+        let presence = world.join("timer-1").await;
+        let cx = world.replica_with("timer-1", presence.clone(), in_nats());
+        let payloads = resting_in_nats(&world, &cx);
+        let unused = payloads.keep_bytes(vec![7; 300_000]).await.unwrap().hash;
+        let row = world.store.payload(&unused).await.unwrap().unwrap();
+        let outside = world.bus.outside();
+        let part = |number: u32| {
+            let (outside, name) = (Arc::clone(&outside), format!("{}/{number}", row.id));
+            async move {
+                outside.object("staunch_payload_parts", &name, 1 << 20).await.unwrap().is_some()
+            }
+        };
+        assert!(part(0).await && part(1).await && !part(2).await);
+        tokio::time::advance(KEPT + seconds(1)).await;
+        let now = world.clock.now();
+        let before = now.before(KEPT);
+        match step {
+            // It dies before it begins.
+            0 => {}
+            // The payload has lost its name.
+            1 => drop(world.store.clear_payloads(before, now, 9).await.unwrap()),
+            // A part of it is gone, too.
+            2 => {
+                drop(world.store.clear_payloads(before, now, 9).await.unwrap());
+                let name = format!("{}/1", row.id);
+                outside.remove_object("staunch_payload_parts", &name).await.unwrap();
+            }
+            // All parts are gone, and its row is not.
+            _ => {
+                let store = world.store.with_faults(Arc::new(NothingIsForgotten));
+                let dies = Context { store: Arc::new(store), ..cx.clone() };
+                let failed = Sweep::new(dies).run_once().await.unwrap_err();
+                assert!(matches!(failed, Error::Payloads(_)), "{failed}");
+                assert!(!part(0).await && !part(1).await);
+            }
+        }
+        tokio::time::advance(seconds(1)).await;
+        let mended = Sweep::new(cx.clone()).run_once().await.unwrap();
+        assert_eq!(mended.cleared, 1, "after step {step}");
+        assert!(!part(0).await && !part(1).await, "after step {step}");
+        assert!(matches!(payloads.open(&unused).await, Err(payloads::Error::Absent(_))));
+        tokio::time::advance(seconds(61)).await;
+        assert!(Sweep::new(cx).run_once().await.unwrap().is_empty(), "after step {step}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_place_that_is_not_configured_holds_no_other_garbage_up() {
+    let world = World::new();
+    let presence = world.join("timer-1").await;
+    let with = world.replica_with("timer-1", presence.clone(), in_nats());
+    let without = world.replica_with("timer-1", presence, keeping(payloads::Places::default()));
+    let outside = resting_in_nats(&world, &with).keep_bytes(vec![1]).await.unwrap().hash;
+    world.store.begin_payload("broken", None, world.clock.now()).await.unwrap();
+    tokio::time::advance(KEPT + seconds(1)).await;
+    let failed = Sweep::new(without).run_once().await.unwrap_err().to_string();
+    assert!(failed.contains("add this place to the setting payload-store"), "{failed}");
+    assert!(world.store.payload(&outside).await.unwrap().is_none());
+    tokio::time::advance(seconds(61)).await;
+    // The other one is gone already.
+    assert_eq!(Sweep::new(with).run_once().await.unwrap().cleared, 1);
 }

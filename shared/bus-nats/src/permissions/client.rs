@@ -75,7 +75,8 @@ impl Worker {
     }
 }
 
-/// It starts, resumes and cancels instances and raises events, by commands and by requests.
+/// It starts, resumes and cancels instances and raises events, by commands and by requests, and puts
+/// files for them.
 pub(super) fn starter(user: &str) -> Vec<Export> {
     let mut exports = Vec::new();
     for prefix in [subject::COMMANDS, subject::API] {
@@ -84,6 +85,18 @@ pub(super) fn starter(user: &str) -> Vec<Export> {
         }
     }
     exports.push(Export::new(Flow::Answer, format!("{}.get.*", subject::API)));
+    // It puts objects that a header of a command names, each under a name of its own. The command line
+    // of NATS asks first whether there is JetStream.
+    let store = subject::PAYLOADS_STORE;
+    for subject in [
+        "$JS.API.INFO".to_owned(),
+        format!("$JS.API.STREAM.INFO.OBJ_{store}"),
+        format!("$JS.API.DIRECT.GET.OBJ_{store}.$O.{store}.M.*"),
+        format!("$O.{store}.C.*"),
+        format!("$O.{store}.M.*"),
+    ] {
+        exports.push(Export::new(Flow::Answer, subject));
+    }
     exports.push(outcomes(user));
     exports
 }

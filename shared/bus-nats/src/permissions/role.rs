@@ -52,6 +52,14 @@ pub(super) fn needs(roles: &[&str]) -> Result<Grant, Error> {
 /// As [`needs`].
 pub(super) fn of(user: &str, roles: &[&str]) -> Result<Grant, Error> {
     let mut grant = needs(roles)?;
+    // No process needs these before it meets a payload there.
+    if roles.iter().any(|role| *role != "cache-notifier") {
+        reads_objects(&mut grant, subject::PAYLOAD_PARTS_STORE);
+        writes_objects(&mut grant, subject::PAYLOAD_PARTS_STORE);
+    }
+    if roles.contains(&"executor") {
+        reads_objects(&mut grant, subject::PAYLOADS_STORE);
+    }
     grant.subscribes([answers(user)]);
     grant.publishes(ASKERS.map(answers));
     // Operators may send requests with the prefix that their clients have, too.
@@ -63,7 +71,7 @@ pub(super) fn of(user: &str, roles: &[&str]) -> Result<Grant, Error> {
 /// another user.
 pub(super) fn admin() -> Grant {
     let mut grant = Grant::default();
-    grant.publishes(["staunch.>", "$JS.API.>", "$JS.ACK.>", "$JS.FC.>", "$KV.>", SERVICES]);
+    grant.publishes(["staunch.>", "$JS.API.>", "$JS.ACK.>", "$JS.FC.>", "$KV.>", "$O.>", SERVICES]);
     grant.publishes([USER_INFO]);
     grant.subscribes([answers(ADMIN), format!("{INBOX}.{ADMIN}.>"), "staunch.>".to_owned()]);
     grant
@@ -212,6 +220,28 @@ fn writes(grant: &mut Grant, bucket: &str) {
     grant.publishes([format!("$KV.{bucket}.>")]);
 }
 
+/// Reads the objects of a store.
+fn reads_objects(grant: &mut Grant, store: &str) {
+    let stream = format!("OBJ_{store}");
+    grant.publishes([
+        format!("$JS.API.STREAM.INFO.{stream}"),
+        format!("$JS.API.DIRECT.GET.{stream}.$O.{store}.M.*"),
+        format!("$JS.API.CONSUMER.CREATE.{stream}"),
+        format!("$JS.API.CONSUMER.DELETE.{stream}.*"),
+        format!("$JS.FC.{stream}.>"),
+        format!("$JS.FC._.*.{stream}.>"),
+    ]);
+}
+
+/// Writes and removes the objects of a store.
+fn writes_objects(grant: &mut Grant, store: &str) {
+    grant.publishes([
+        format!("$O.{store}.C.*"),
+        format!("$O.{store}.M.*"),
+        format!("$JS.API.STREAM.PURGE.OBJ_{store}"),
+    ]);
+}
+
 pub(super) fn lifecycles() -> String {
     subject::lifecycles(None, None, None)
 }
@@ -249,7 +279,8 @@ mod tests {
                 let is_volatile = ["KV_staunch_leases", "KV_staunch_nodes"]
                     .iter()
                     .any(|stream| subject.ends_with(&format!("STREAM.CREATE.{stream}")));
-                assert!(!is_harmful || is_volatile, "{role} {subject}");
+                let is_of_parts = subject == "$JS.API.STREAM.PURGE.OBJ_staunch_payload_parts";
+                assert!(!is_harmful || is_volatile || is_of_parts, "{role} {subject}");
                 assert!(!subject.starts_with('>') && !subject.starts_with('*'), "{role} {subject}");
             }
             let inboxes = grant.subscribe.iter().filter(|subject| subject.starts_with(INBOX));

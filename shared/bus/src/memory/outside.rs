@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::MemoryBus;
 use super::streams::{Given, Streams};
 use crate::{
-    Error, KeyValue, Outside, OutsideError, Place, Put, Revision, Stored, Taken, Wire as _,
+    Error, KeyValue, Object, Outside, OutsideError, Place, Put, Revision, Stored, Taken, Wire as _,
 };
 
 /// Keys and objects.
@@ -103,9 +103,25 @@ impl Outside for MemoryBus {
         }
     }
 
+    async fn open_object(&self, store: &str, name: &str) -> Result<Option<Object>, OutsideError> {
+        let state = self.open().map_err(refused)?;
+        let found = state.outside.objects.get(&(store.to_owned(), name.to_owned())).cloned();
+        Ok(found.map(|bytes| Object {
+            size: bytes.len() as u64,
+            content_type: None,
+            parts: futures::stream::iter([Ok(bytes)]).boxed(),
+        }))
+    }
+
     async fn set_object(&self, store: &str, name: &str, bytes: Bytes) -> Result<(), OutsideError> {
         let mut state = self.open().map_err(refused)?;
         state.outside.objects.insert((store.to_owned(), name.to_owned()), bytes);
+        Ok(())
+    }
+
+    async fn remove_object(&self, store: &str, name: &str) -> Result<(), OutsideError> {
+        let mut state = self.open().map_err(refused)?;
+        state.outside.objects.remove(&(store.to_owned(), name.to_owned()));
         Ok(())
     }
 

@@ -181,6 +181,10 @@ settings! {
     /// How long a payload is kept that no instance uses: longer than a message that names it is on its
     /// way, 1h to 720h
     payload_kept: Duration = "192h", "TIME";
+    /// Where payloads rest: `database`, `nats` (a JetStream object store), `s3://bucket/prefix` with the
+    /// usual AWS_… variables, or a folder that all nodes share; the database if not set. With several,
+    /// new ones rest in the first, and earlier ones are read from the others
+    payload_store: Vec<String> = "", "PLACES";
     /// How flowcharts run where neither the start nor the definition says it: `counter` or `token`
     flowchart_mode: FlowchartMode = "counter", "MODE";
     /// What an incident does where the definition names no strategy: `fault` (the instance ends) or

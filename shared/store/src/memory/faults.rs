@@ -124,6 +124,7 @@ pub enum Operation {
     PayloadPart,
     PayloadUsers,
     ClearPayloads,
+    ForgetPayload,
     Ping,
 }
 
@@ -194,6 +195,7 @@ impl Operation {
                 | Self::WritePayload
                 | Self::CompletePayload
                 | Self::ClearPayloads
+                | Self::ForgetPayload
         )
     }
 }

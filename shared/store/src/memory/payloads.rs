@@ -8,13 +8,24 @@ use model::{InstanceId, PayloadHash, Timestamp};
 use super::instances::size;
 use super::tables::{PayloadRow, Tables};
 use super::{MemoryStore, Operation};
-use crate::{Cleared, Error, Payload, PayloadChanges, Payloads};
+use crate::{Cleared, Error, Nameless, Payload, PayloadChanges, Payloads};
 
 #[async_trait]
 impl Payloads for MemoryStore {
-    async fn begin_payload(&self, id: &str, now: Timestamp) -> Result<(), Error> {
+    async fn begin_payload(
+        &self,
+        id: &str,
+        place: Option<&str>,
+        now: Timestamp,
+    ) -> Result<(), Error> {
         self.run(Operation::BeginPayload, |tables| {
-            let row = PayloadRow { complete: None, parts: BTreeMap::new(), touched_at: now };
+            let row = PayloadRow {
+                complete: None,
+                place: place.map(str::to_owned),
+                is_nameless: false,
+                parts: BTreeMap::new(),
+                touched_at: now,
+            };
             tables.payloads.entry(id.to_owned()).or_insert(row);
             Ok(())
         })
@@ -36,17 +47,20 @@ impl Payloads for MemoryStore {
         hash: &PayloadHash,
         size: u64,
         now: Timestamp,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         self.run(Operation::CompletePayload, |tables| {
             let known = tables.payload(hash).map(|(id, _)| id.to_owned());
-            if known.as_deref().is_some_and(|known| known != id) {
+            let is_own = known.as_deref().is_none_or(|known| known == id);
+            let is_here = tables.payloads.get(id).is_some_and(|row| row.place.is_none());
+            if !is_own && is_here {
                 tables.payloads.remove(id);
             }
             let id = known.as_deref().unwrap_or(id);
-            let Some(row) = tables.payloads.get_mut(id) else { return Err(gone(id)) };
+            let row = tables.payloads.get_mut(id).filter(|row| !row.is_nameless);
+            let Some(row) = row else { return Err(gone(id)) };
             row.complete = Some((hash.clone(), size));
             row.touched_at = now;
-            Ok(())
+            Ok(is_own)
         })
         .await
     }
@@ -55,7 +69,8 @@ impl Payloads for MemoryStore {
         self.run(Operation::Payload, |tables| {
             let of = |(id, row): (&str, &PayloadRow)| {
                 let (hash, size) = row.complete.clone()?;
-                Some(Payload { id: id.to_owned(), hash, size, touched_at: row.touched_at })
+                let (id, place) = (id.to_owned(), row.place.clone());
+                Some(Payload { id, hash, size, touched_at: row.touched_at, place })
             };
             Ok(tables.payload(hash).and_then(of))
         })
@@ -95,7 +110,7 @@ impl Payloads for MemoryStore {
                 .collect();
             old.sort();
             old.truncate(size(limit));
-            let mut cleared = Cleared { seen: old.len() as u64, removed: 0 };
+            let mut cleared = Cleared { seen: old.len() as u64, ..Cleared::default() };
             for (_, id) in old {
                 let Some(row) = tables.payloads.get_mut(&id) else { continue };
                 let is_used = row.complete.as_ref().is_some_and(|(hash, _)| {
@@ -103,12 +118,25 @@ impl Payloads for MemoryStore {
                 });
                 if is_used {
                     row.touched_at = now;
+                } else if let Some(place) = row.place.clone() {
+                    (row.complete, row.is_nameless, row.touched_at) = (None, true, before);
+                    cleared.nameless.push(Nameless { id, place });
                 } else {
                     tables.payloads.remove(&id);
                     cleared.removed += 1;
                 }
             }
             Ok(cleared)
+        })
+        .await
+    }
+
+    async fn forget_payload(&self, id: &str) -> Result<(), Error> {
+        self.run(Operation::ForgetPayload, |tables| {
+            if tables.payloads.get(id).is_some_and(|row| row.complete.is_none()) {
+                tables.payloads.remove(id);
+            }
+            Ok(())
         })
         .await
     }

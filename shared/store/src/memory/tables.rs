@@ -51,6 +51,10 @@ pub(super) struct PlanRow {
 pub(super) struct PayloadRow {
     /// Its name and size, once it is complete.
     pub(super) complete: Option<(PayloadHash, u64)>,
+    /// Where its parts are; here if none.
+    pub(super) place: Option<String>,
+    /// It has lost its name, and gets none any more.
+    pub(super) is_nameless: bool,
     pub(super) parts: BTreeMap<u32, Vec<u8>>,
     pub(super) touched_at: Timestamp,
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use bus::{KeyValue, Outside, OutsideError, Place, Put, Revision, Stored, Taken};
+use bus::{KeyValue, Object, Outside, OutsideError, Place, Put, Revision, Stored, Taken};
 use bytes::Bytes;
 use futures::stream::BoxStream;
 use futures::{FutureExt as _, StreamExt as _};
@@ -65,8 +65,16 @@ impl Outside for BrokenOutside {
         self.0.object(store, name, bytes_max).await
     }
 
+    async fn open_object(&self, store: &str, name: &str) -> Result<Option<Object>, OutsideError> {
+        self.0.open_object(store, name).await
+    }
+
     async fn set_object(&self, store: &str, name: &str, bytes: Bytes) -> Result<(), OutsideError> {
         self.0.set_object(store, name, bytes).await
+    }
+
+    async fn remove_object(&self, store: &str, name: &str) -> Result<(), OutsideError> {
+        self.0.remove_object(store, name).await
     }
 
     async fn listen(

@@ -25,6 +25,7 @@ fn headers() -> Value {
         "Staunch-Reply-To": header("Where the outcome of a command is sent."),
         "Staunch-Reply-When": header("`committed` (default) or `settled`: when it is sent."),
         "Staunch-Sequence": header("`<sender>:<number>`: commands of one sender to one instance apply in this order."),
+        "Staunch-Payload": header("`<member>=<object>`: the member of the input gets the file that was put into the object store `staunch_payloads`. May be there several times."),
         "Staunch-Task": header("The id of a task."),
         "Staunch-Attempt": header("The attempt of a task: 1, 2, 3 …"),
         "Staunch-Deadline": header("The time after which the result of a task is not used."),

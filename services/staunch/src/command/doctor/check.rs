@@ -30,7 +30,7 @@ impl fmt::Display for Grade {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Check {
     pub(crate) grade: Grade,
-    /// `nats`, `database`, `cluster`, `work`, `api`, `clock`, `host` or `settings`.
+    /// `nats`, `database`, `cluster`, `work`, `payloads`, `api`, `clock`, `host` or `settings`.
     pub(crate) area: &'static str,
     pub(crate) found: String,
     /// What to do; none if nothing is to be done.

@@ -15,6 +15,8 @@ pub(crate) struct Facts {
     pub(crate) settings: SettingsSeen,
     pub(crate) broker: Result<BrokerSeen, String>,
     pub(crate) cluster: Result<Cluster, String>,
+    /// None if NATS does not answer.
+    pub(crate) payload_places: Vec<PlaceSeen>,
     pub(crate) database: Result<DatabaseSeen, String>,
     /// None if the database cannot be used with this program.
     pub(crate) work: Option<Result<Work, String>>,
@@ -24,6 +26,9 @@ pub(crate) struct Facts {
     /// The certificates that the settings name.
     pub(crate) certificates: Vec<chassis::Certificate>,
 }
+
+/// A place where payloads rest outside of the database, and the reason if it cannot be written.
+pub(crate) type PlaceSeen = (String, Result<(), String>);
 
 /// The settings that the checks look at.
 #[derive(Clone, Debug, Default)]

@@ -1,11 +1,11 @@
-//! Asks everything at once. Nothing here judges, and nothing changes anything.
+//! Asks everything at once. Nothing here judges, and nothing is changed that was there.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use bus::{Bucket, Bus as _, Member, Pauses, Queue as _, Stream, Wire as _, members};
 use chassis::{Clock as _, Settings, SystemClock};
-use futures::future::{join, join_all};
+use futures::future::{join, join_all, join3};
 use model::Timestamp;
 use model::limits::TIMER_SHARDS;
 use node::{BrokerSeen, DatabaseSeen, NatsBus};
@@ -14,7 +14,7 @@ use serde_json::Value;
 use store::{CommandFilter, Store};
 use tokio::time::Instant;
 
-use super::facts::{Cluster, Facts, Host, Server, SettingsSeen, Work};
+use super::facts::{Cluster, Facts, Host, PlaceSeen, Server, SettingsSeen, Work};
 use crate::client::Client;
 use crate::reading::Reading;
 use crate::{Failure, database};
@@ -39,7 +39,7 @@ const SERVERS_MAX: usize = 16;
 pub(super) async fn facts(server: Option<String>, settings: &Settings) -> Facts {
     let (on_broker, (database, work)) =
         Box::pin(join(on_broker(settings), on_database(settings))).await;
-    let (broker, cluster) = on_broker;
+    let (broker, cluster, payload_places) = on_broker;
     // In compose files an empty variable means that there is no value.
     let places = match server.filter(|server| !server.is_empty()) {
         Some(url) => vec![(url, Vec::new())],
@@ -62,7 +62,18 @@ pub(super) async fn facts(server: Option<String>, settings: &Settings) -> Facts 
         database.map(|seen| DatabaseSeen { time: brought(seen.time, seen.time_at), ..seen });
     let certificates = chassis::certificates(settings);
     let settings = seen(settings);
-    Facts { now, settings, broker, cluster, database, work, servers, host, certificates }
+    Facts {
+        now,
+        settings,
+        broker,
+        cluster,
+        payload_places,
+        database,
+        work,
+        servers,
+        host,
+        certificates,
+    }
 }
 
 /// A reading of a clock that arrived at this instant, as the clock is now.
@@ -75,18 +86,36 @@ async fn within<T>(what: impl Future<Output = Result<T, String>>) -> Result<T, S
     tokio::time::timeout(PART_MAX, what).await.unwrap_or_else(|_| late())
 }
 
-async fn on_broker(settings: &Settings) -> (Result<BrokerSeen, String>, Result<Cluster, String>) {
+async fn on_broker(
+    settings: &Settings,
+) -> (Result<BrokerSeen, String>, Result<Cluster, String>, Vec<PlaceSeen>) {
     let bus = match node::connect(settings).await {
         Ok(bus) => bus,
-        Err(error) => return (Err(error.to_string()), Err(error.to_string())),
+        Err(error) => return (Err(error.to_string()), Err(error.to_string()), Vec::new()),
     };
     let roles: Vec<_> =
         crate::roles::ALL.into_iter().filter(|role| settings.serves(role)).collect();
     let inspected = within(async { bus.inspect(&roles).await.map_err(|error| error.to_string()) });
     let listed = within(async { cluster(&bus).await.map_err(|error| error.to_string()) });
-    let found = join(inspected, listed).await;
+    let found = join3(inspected, listed, payload_places(settings, &bus)).await;
     bus.close().await;
     found
+}
+
+/// Tries the places where payloads rest, one after the other.
+async fn payload_places(settings: &Settings, bus: &NatsBus) -> Vec<PlaceSeen> {
+    let places = match payloads::Places::open(&settings.payload_store) {
+        Ok(places) => places,
+        Err(error) => {
+            return vec![(settings.shown("payload-store").to_owned(), Err(error.to_string()))];
+        }
+    };
+    let shelves = places.over(&bus.outside());
+    let probed = tokio::time::timeout(PART_MAX, shelves.probe(&node::nonces()())).await;
+    probed.unwrap_or_else(|_| {
+        let late = format!("no answer within {} s", PART_MAX.as_secs());
+        vec![(settings.shown("payload-store").to_owned(), Err(late))]
+    })
 }
 
 async fn cluster(bus: &NatsBus) -> Result<Cluster, bus::Error> {

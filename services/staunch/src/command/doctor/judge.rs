@@ -6,7 +6,7 @@ use chassis::Certificate;
 use model::Timestamp;
 
 use super::check::Check;
-use super::facts::{Facts, Host, Server, SettingsSeen};
+use super::facts::{Facts, Host, PlaceSeen, Server, SettingsSeen};
 use super::{broker, cluster, database};
 
 /// Clocks that differ by more make figures and logs hard to read.
@@ -28,6 +28,7 @@ pub(super) fn judge(facts: &Facts) -> Vec<Check> {
     checks.extend(
         facts.work.as_ref().map(|work| database::work(work, has_timer)).unwrap_or_default(),
     );
+    checks.extend(facts.payload_places.iter().map(payload_place));
     checks.extend(servers(&facts.servers));
     checks.extend(without_tls(&facts.servers, &facts.settings));
     checks.extend(facts.servers.iter().filter_map(clock_of_node));
@@ -114,6 +115,19 @@ fn home(facts: &Facts) -> Option<Check> {
     let advice = "correct --nats-url or --database-url; if the other database is gone for good, run \
                   `staunch provision --claim`";
     Some(Check::bad("cluster", found, advice))
+}
+
+/// A place where payloads rest.
+fn payload_place((place, written): &PlaceSeen) -> Check {
+    match written {
+        Ok(()) => Check::ok("payloads", format!("payloads can be written to {place}, and read")),
+        Err(reason) => {
+            let found = format!("payloads cannot be written to {place}, or not be read: {reason}");
+            let advice = "correct payload-store, or the permissions and credentials for it: large \
+                          files are refused until then";
+            Check::bad("payloads", found, advice)
+        }
+    }
 }
 
 fn servers(servers: &[Server]) -> Vec<Check> {

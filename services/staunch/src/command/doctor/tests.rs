@@ -76,6 +76,7 @@ fn sound() -> Facts {
             id: Some("c1".to_owned()),
             ..Cluster::default()
         }),
+        payload_places: vec![("nats".to_owned(), Ok(()))],
         database: Ok(DatabaseSeen {
             kind: "PostgreSQL",
             version: "17.2".to_owned(),
@@ -188,6 +189,9 @@ const BROKER: &[Row] = &[
     (Warn, "NATS wants no login", "nats/server.conf", |f| f.settings.is_nats_here = false),
     (Warn, "2000 commands are in the queue", "more executors", |f| consumer(f).pending = 2_000),
     (Bad, "the API refuses more", "more executors", |f| consumer(f).pending = 60_000),
+    (Bad, "cannot be written to nats, or not be read: no store", "correct payload-store", |f| {
+        f.payload_places[0].1 = Err("no store".to_owned());
+    }),
 ];
 
 const DATABASE: &[Row] = &[

@@ -8,8 +8,13 @@ use super::{BrokenStore, Bug};
 
 #[async_trait]
 impl Payloads for BrokenStore {
-    async fn begin_payload(&self, id: &str, now: Timestamp) -> Result<(), Error> {
-        self.twin.begin_payload(id, now).await
+    async fn begin_payload(
+        &self,
+        id: &str,
+        place: Option<&str>,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        self.twin.begin_payload(id, place, now).await
     }
 
     async fn write_payload(&self, id: &str, number: u32, bytes: Vec<u8>) -> Result<(), Error> {
@@ -25,7 +30,7 @@ impl Payloads for BrokenStore {
         hash: &PayloadHash,
         size: u64,
         now: Timestamp,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         self.twin.complete_payload(id, hash, size, now).await
     }
 
@@ -55,5 +60,9 @@ impl Payloads for BrokenStore {
             return Ok(Cleared::default());
         }
         self.twin.clear_payloads(before, now, limit).await
+    }
+
+    async fn forget_payload(&self, id: &str) -> Result<(), Error> {
+        self.twin.forget_payload(id).await
     }
 }

@@ -1,4 +1,5 @@
-//! Where an archive is: a folder, or a bucket of an S3-compatible store.
+//! Folders and S3-compatible buckets, opened by the text of a setting. It never reads or writes an
+//! object itself.
 
 use std::path::Path as Folder;
 use std::sync::Arc;
@@ -10,16 +11,23 @@ use object_store::path::Path;
 use object_store::prefix::PrefixStore;
 use object_store::{ObjectStore, RetryConfig};
 
-use crate::Error;
-
-/// Retention tries again at its next run, so that one request need not be patient.
+/// Who asks tries again later, so that one request need not be patient.
 const RETRIES_MAX: usize = 3;
 const RETRY_TIME_MAX: Duration = Duration::from_secs(30);
 
+/// The reason why a text does not name a place for objects.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Unusable(String);
+
 /// Opens a folder, which is made if it is missing, or `s3://bucket/prefix`. Region, endpoint and
-/// credentials of a bucket come from the usual `AWS_…` variables.
-pub(crate) fn open(text: &str) -> Result<Arc<dyn ObjectStore>, Error> {
-    let wrong = |reason: &dyn std::fmt::Display| Error::Place(text.to_owned(), reason.to_string());
+/// credentials of a bucket come from the usual `AWS_…` variables. Whether a bucket answers is not
+/// asked.
+///
+/// # Errors
+/// When the text names neither, or the folder cannot be made.
+pub fn open(text: &str) -> Result<Arc<dyn ObjectStore>, Unusable> {
+    let wrong = |reason: &dyn std::fmt::Display| Unusable(reason.to_string());
     let Some(bucket) = text.strip_prefix("s3://") else {
         if text.contains("://") {
             return Err(wrong(&"use a folder, or s3://bucket/prefix"));
@@ -27,8 +35,8 @@ pub(crate) fn open(text: &str) -> Result<Arc<dyn ObjectStore>, Error> {
         let folder = Folder::new(text);
         std::fs::create_dir_all(folder).map_err(|error| wrong(&error))?;
         let store = LocalFileSystem::new_with_prefix(folder).map_err(|error| wrong(&error))?;
-        // Rows are removed once a file is written, so it has to outlive a loss of power.
-        return Ok(Arc::new(store.with_fsync(true)));
+        // Rows follow once a file is written, so it has to outlive a loss of power.
+        return Ok(Arc::new(store.with_fsync(true).with_automatic_cleanup(true)));
     };
     let (bucket, prefix) = bucket.split_once('/').unwrap_or((bucket, ""));
     if bucket.is_empty() {
@@ -44,4 +52,21 @@ pub(crate) fn open(text: &str) -> Result<Arc<dyn ObjectStore>, Error> {
     let store = builder.build();
     let store = store.map_err(|error| wrong(&error))?;
     Ok(Arc::new(PrefixStore::new(store, prefix)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_made_and_what_is_no_place_is_refused() {
+        let here = tempfile::tempdir().unwrap();
+        let folder = here.path().join("a/b");
+        open(folder.to_str().unwrap()).unwrap();
+        assert!(folder.is_dir());
+        for (text, reason) in [("gs://bucket", "use a folder"), ("s3:///x", "no bucket")] {
+            let refused = open(text).unwrap_err().to_string();
+            assert!(refused.contains(reason), "{text}: {refused}");
+        }
+    }
 }

@@ -1,0 +1,326 @@
+//! Payloads: kept from a stream, read as one.
+
+use std::error::Error as StdError;
+use std::sync::Arc;
+
+use bytes::{Bytes, BytesMut};
+use futures::stream::{self, BoxStream};
+use futures::{Stream, StreamExt as _};
+use model::{Chance, Clock, PayloadHash, PayloadHasher, limits};
+use store::{Nameless, Store};
+
+use crate::place::Shelf;
+use crate::{Error, Shelves};
+
+/// Keeps and reads payloads. Clones share the database.
+#[derive(Clone)]
+pub struct Payloads {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    chance: Arc<dyn Chance>,
+    bytes_max: u64,
+    shelves: Shelves,
+}
+
+/// A payload that is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// Its name.
+    pub hash: PayloadHash,
+    /// Its bytes.
+    pub size: u64,
+}
+
+/// The parts of a payload, or of anything else that comes in parts.
+pub type Parts = BoxStream<'static, Result<Bytes, Error>>;
+
+impl Payloads {
+    /// Payloads of at most `bytes_max` bytes in this database.
+    #[must_use]
+    pub fn new(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        chance: Arc<dyn Chance>,
+        bytes_max: u64,
+    ) -> Self {
+        Self { store, clock, chance, bytes_max, shelves: Shelves::default() }
+    }
+
+    /// The same, whose parts rest in the first of these places; payloads are read from each of them, and
+    /// from the database.
+    #[must_use]
+    pub fn resting(self, shelves: Shelves) -> Self {
+        Self { shelves, ..self }
+    }
+
+    /// The largest payload, in bytes.
+    #[must_use]
+    pub fn bytes_max(&self) -> u64 {
+        self.bytes_max
+    }
+
+    /// Keeps what the stream gives.
+    ///
+    /// # Errors
+    /// [`Error`]. What was written until then is removed, here or by a sweep.
+    pub async fn keep<E>(&self, source: impl Stream<Item = Result<Bytes, E>>) -> Result<Kept, Error>
+    where
+        E: Into<Box<dyn StdError + Send + Sync>>,
+    {
+        let id = self.chance.new_id();
+        let outside = self.shelves.first();
+        let place = outside.map(|(place, _)| place);
+        self.store.begin_payload(&id, place, self.clock.now()).await?;
+        let kept = self.write(&id, source).await;
+        // After a failure of the database the payload may be complete all the same.
+        let is_garbage = match &kept {
+            Ok((_, is_own)) => !is_own,
+            Err(error) => matches!(error, Error::TooLarge(_) | Error::Source(_)),
+        };
+        if let Some(place) = place.filter(|_| is_garbage) {
+            // If this fails, or is never reached, a sweep does it.
+            let nameless = Nameless { id, place: place.to_owned() };
+            if let Err(error) = self.shelves.remove(&*self.store, &nameless).await {
+                tracing::debug!(%error, "the parts of a payload that is not kept are left to the sweep");
+            }
+        }
+        kept.map(|(kept, _)| kept)
+    }
+
+    /// Writes and completes a payload; also returns whether its name means these parts.
+    async fn write<E>(
+        &self,
+        id: &str,
+        source: impl Stream<Item = Result<Bytes, E>>,
+    ) -> Result<(Kept, bool), Error>
+    where
+        E: Into<Box<dyn StdError + Send + Sync>>,
+    {
+        let mut source = std::pin::pin!(source);
+        let mut hasher = PayloadHasher::default();
+        let mut part = BytesMut::new();
+        let (mut size, mut number) = (0, 0);
+        while let Some(bytes) = source.next().await {
+            let bytes = bytes.map_err(|error| Error::Source(error.into()))?;
+            size += bytes.len() as u64;
+            if size > self.bytes_max {
+                return Err(Error::TooLarge(self.bytes_max));
+            }
+            hasher.update(&bytes);
+            part.extend_from_slice(&bytes);
+            while part.len() >= limits::PAYLOAD_CHUNK_BYTES {
+                let full = part.split_to(limits::PAYLOAD_CHUNK_BYTES);
+                self.write_part(id, number, full.freeze()).await?;
+                number += 1;
+            }
+        }
+        if !part.is_empty() {
+            self.write_part(id, number, part.freeze()).await?;
+        }
+        let hash = hasher.finish();
+        let is_own = self.store.complete_payload(id, &hash, size, self.clock.now()).await?;
+        Ok((Kept { hash, size }, is_own))
+    }
+
+    async fn write_part(&self, id: &str, number: u32, bytes: Bytes) -> Result<(), Error> {
+        match self.shelves.first() {
+            None => Ok(self.store.write_payload(id, number, bytes.to_vec()).await?),
+            Some((place, shelf)) => {
+                let written = shelf.write(id, number, bytes).await;
+                written.map_err(|reason| Error::Place(place.to_owned(), reason))
+            }
+        }
+    }
+
+    /// Keeps these bytes.
+    ///
+    /// # Errors
+    /// As [`Payloads::keep`].
+    pub async fn keep_bytes(&self, bytes: Vec<u8>) -> Result<Kept, Error> {
+        self.keep(stream::iter([Ok::<_, Error>(Bytes::from(bytes))])).await
+    }
+
+    /// The size of a payload in bytes.
+    ///
+    /// # Errors
+    /// [`Error::Absent`] and [`Error::Store`].
+    pub async fn size(&self, hash: &PayloadHash) -> Result<u64, Error> {
+        let found = self.store.payload(hash).await?;
+        found.map(|found| found.size).ok_or_else(|| Error::Absent(hash.clone()))
+    }
+
+    /// The parts of a payload, and its size in bytes. The last part comes once all bytes are found to
+    /// be those of the name; an error comes in its place otherwise.
+    ///
+    /// # Errors
+    /// [`Error::Absent`], [`Error::Unplaced`] and [`Error::Store`].
+    pub async fn open(&self, hash: &PayloadHash) -> Result<(u64, Parts), Error> {
+        let found = self.store.payload(hash).await?;
+        let found = found.ok_or_else(|| Error::Absent(hash.clone()))?;
+        let from = match found.place {
+            None => From::Database(Arc::clone(&self.store)),
+            Some(place) => match self.shelves.find(&place) {
+                Some(shelf) => From::Outside(place, Arc::clone(shelf)),
+                None => return Err(Error::Unplaced(format!("the payload {hash}"), place)),
+            },
+        };
+        let reading = Reading {
+            from,
+            id: found.id,
+            hash: hash.clone(),
+            left: found.size,
+            number: 0,
+            hasher: PayloadHasher::default(),
+        };
+        Ok((found.size, stream::try_unfold(reading, Reading::next).boxed()))
+    }
+
+    /// The whole payload, if it has at most `bytes_max` bytes.
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub async fn read(&self, hash: &PayloadHash, bytes_max: u64) -> Result<Vec<u8>, Error> {
+        let (size, mut parts) = self.open(hash).await?;
+        if size > bytes_max {
+            return Err(Error::TooLarge(bytes_max));
+        }
+        let mut whole = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
+        while let Some(part) = parts.next().await {
+            whole.extend_from_slice(&part?);
+        }
+        Ok(whole)
+    }
+}
+
+/// Where the parts of a payload are.
+enum From {
+    Database(Arc<dyn Store>),
+    Outside(String, Arc<dyn Shelf>),
+}
+
+impl From {
+    async fn part(&self, id: &str, number: u32) -> Result<Option<Bytes>, Error> {
+        match self {
+            Self::Database(store) => Ok(store.payload_part(id, number).await?.map(Bytes::from)),
+            Self::Outside(place, shelf) => {
+                let read = shelf.read(id, number).await;
+                read.map_err(|reason| Error::Place(place.clone(), reason))
+            }
+        }
+    }
+}
+
+/// A payload that is being read.
+struct Reading {
+    from: From,
+    id: String,
+    hash: PayloadHash,
+    /// Bytes that are still to come.
+    left: u64,
+    number: u32,
+    hasher: PayloadHasher,
+}
+
+impl Reading {
+    async fn next(mut self) -> Result<Option<(Bytes, Self)>, Error> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        let part = self.from.part(&self.id, self.number).await?;
+        let Some(part) = part else { return Err(Error::Damaged(self.hash)) };
+        self.hasher.update(&part);
+        self.number += 1;
+        let size = part.len() as u64;
+        if size == 0 || size > self.left {
+            return Err(Error::Damaged(self.hash));
+        }
+        self.left -= size;
+        if self.left == 0 && self.hasher.clone().finish() != self.hash {
+            return Err(Error::Damaged(self.hash));
+        }
+        Ok(Some((part, self)))
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use model::Timestamp;
+    use store::Payloads as _;
+    use store::memory::MemoryStore;
+
+    use super::*;
+
+    struct Edge(AtomicU64);
+
+    impl Clock for Edge {
+        fn now(&self) -> Timestamp {
+            Timestamp::from_millis(1)
+        }
+    }
+
+    impl Chance for Edge {
+        fn new_id(&self) -> String {
+            self.0.fetch_add(1, Ordering::Relaxed).to_string()
+        }
+
+        fn seed(&self) -> [u8; 32] {
+            [0; 32]
+        }
+    }
+
+    pub(crate) fn payloads(bytes_max: u64) -> (MemoryStore, Payloads) {
+        let store = MemoryStore::new(Arc::new(|| Timestamp::from_millis(1)));
+        let edge = Arc::new(Edge(AtomicU64::new(0)));
+        let of = Arc::new(store.clone());
+        (store, Payloads::new(of, Arc::clone(&edge) as _, edge, bytes_max))
+    }
+
+    #[tokio::test]
+    async fn what_is_kept_is_read_in_parts() {
+        let (_, payloads) = payloads(limits::PAYLOAD_BYTES_MAX);
+        for size in [0, 1, limits::PAYLOAD_CHUNK_BYTES, 3 * limits::PAYLOAD_CHUNK_BYTES + 7] {
+            let bytes: Vec<u8> = (0..size).map(|at| (at % 251) as u8).collect();
+            let pieces =
+                bytes.chunks(1_000).map(|piece| Ok::<_, Error>(Bytes::copy_from_slice(piece)));
+            let kept = payloads.keep(stream::iter(pieces.collect::<Vec<_>>())).await.unwrap();
+            assert_eq!(kept, Kept { hash: PayloadHash::of(&bytes), size: size as u64 });
+            assert_eq!(payloads.size(&kept.hash).await.unwrap(), size as u64);
+            assert_eq!(payloads.read(&kept.hash, u64::MAX).await.unwrap(), bytes);
+            let (_, parts) = payloads.open(&kept.hash).await.unwrap();
+            let parts: Vec<_> = parts.collect().await;
+            assert_eq!(parts.len(), size.div_ceil(limits::PAYLOAD_CHUNK_BYTES));
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_too_large_is_not_kept_and_not_read() {
+        let (_, payloads) = payloads(10);
+        let refused = payloads.keep_bytes(vec![0; 11]).await.unwrap_err();
+        assert!(matches!(refused, Error::TooLarge(10)), "{refused}");
+        let kept = payloads.keep_bytes(vec![0; 10]).await.unwrap();
+        assert!(matches!(payloads.read(&kept.hash, 9).await, Err(Error::TooLarge(9))));
+        let absent = PayloadHash::of(b"?");
+        assert!(matches!(payloads.read(&absent, 9).await, Err(Error::Absent(_))));
+        let broken = stream::iter([Ok(Bytes::from_static(b"a")), Err("broken off")]);
+        assert!(matches!(payloads.keep(broken).await, Err(Error::Source(_))));
+    }
+
+    #[tokio::test]
+    async fn damaged_bytes_are_noticed() {
+        let (store, payloads) = payloads(10);
+        let now = Timestamp::from_millis(1);
+        let hash = PayloadHash::of(b"abc");
+        for (id, parts) in [("other", vec![&b"abd"[..]]), ("short", vec![&b"ab"[..]])] {
+            let store = store.clone();
+            store.begin_payload(id, None, now).await.unwrap();
+            for (number, part) in (0..).zip(parts) {
+                store.write_payload(id, number, part.to_vec()).await.unwrap();
+            }
+            store.complete_payload(id, &hash, 3, now).await.unwrap();
+            assert!(matches!(payloads.read(&hash, 9).await, Err(Error::Damaged(_))), "{id}");
+            store.clear_payloads(Timestamp::from_millis(9), now, 9).await.unwrap();
+        }
+    }
+}
