@@ -174,8 +174,7 @@ impl Outside for NatsBus {
         let parts = futures::stream::try_unfold(reading, |(mut object, what, left)| async move {
             let mut part = BytesMut::with_capacity(PART_BYTES);
             let read = tokio::time::timeout(PART_TIME_MAX, object.read_buf(&mut part)).await;
-            let read =
-                read.map_err(|_| OutsideError::Late(format!("{what}: no part came in time")));
+            let read = read.map_err(|late| OutsideError::Late(format!("{what}: a part: {late}")));
             let read =
                 read?.map_err(|error| OutsideError::Unavailable(format!("{what}: {error}")))?;
             match left.checked_sub(read as u64) {

@@ -110,10 +110,11 @@ async fn the_doctor_tries_the_place_of_payloads() {
     let here = here.path();
     let dev = Dev::start(here).await;
     let nats = testkit::nats().await;
+    let nats_url = nats.url();
     let examine = async |place: &str| {
         let examined = run_in(
             here,
-            &["doctor", "--payload-store", place, "--nats-url", nats.url(), "--server", &dev.url],
+            &["doctor", "--payload-store", place, "--nats-url", &nats_url, "--server", &dev.url],
         );
         String::from_utf8_lossy(&examined.await.stdout).into_owned()
     };
