@@ -89,9 +89,12 @@ impl Places {
     }
 }
 
+/// The text of a place, and its parts; none if they are in the database.
+type Known = (Arc<str>, Option<Arc<dyn Shelf>>);
+
 /// Places outside of the database, ready for use. Clones share them.
 #[derive(Clone)]
-pub struct Shelves(Arc<[(Arc<str>, Option<Arc<dyn Shelf>>)]>);
+pub struct Shelves(Arc<[Known]>);
 
 impl Default for Shelves {
     fn default() -> Self {
