@@ -112,11 +112,9 @@ async fn the_doctor_tries_the_place_of_payloads() {
     let nats = testkit::nats().await;
     let nats_url = nats.url();
     let examine = async |place: &str| {
-        let examined = run_in(
-            here,
-            &["doctor", "--payload-store", place, "--nats-url", &nats_url, "--server", &dev.url],
-        );
-        String::from_utf8_lossy(&examined.await.stdout).into_owned()
+        let at = ["--nats-url", nats_url.as_str(), "--server", dev.url.as_str()];
+        let arguments = [&["doctor", "--payload-store", place][..], &at].concat();
+        String::from_utf8_lossy(&run_in(here, &arguments).await.stdout).into_owned()
     };
     let said = examine("parts").await;
     assert!(said.contains("payloads can be written to parts, and read"), "{said}");
