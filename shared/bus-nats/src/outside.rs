@@ -6,7 +6,7 @@ use async_nats::HeaderMap;
 use async_nats::datetime::DateTime;
 use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, pull};
 use async_nats::jetstream::kv::{EntryErrorKind, Operation, Store};
-use async_nats::jetstream::object_store::{self, GetErrorKind, ObjectStore};
+use async_nats::jetstream::object_store::{self, GetErrorKind, InfoErrorKind, ObjectStore};
 use async_trait::async_trait;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE;
@@ -162,6 +162,7 @@ impl Outside for NatsBus {
     async fn open_object(&self, store: &str, name: &str) -> Result<Option<Object>, OutsideError> {
         // A link may lead to another one, and so on without end. What else is wrong is found below.
         let about = self.object_store(store).await?.info(name).await.ok();
+        let about = about.filter(|about| !about.deleted);
         if about.and_then(|about| about.options?.link).is_some() {
             return Err(OutsideError::Refused(format!("{} is a link", object_of(store, name))));
         }
@@ -196,12 +197,21 @@ impl Outside for NatsBus {
 
     async fn remove_object(&self, store: &str, name: &str) -> Result<(), OutsideError> {
         let what = object_of(store, name);
-        let Some(object) = self.found_object(store, name).await? else { return Ok(()) };
+        // Also what was deleted has an entry, which says so.
+        let about = match self.object_store(store).await?.info(name).await {
+            Ok(about) => about,
+            Err(error) if error.kind() == InfoErrorKind::NotFound => return Ok(()),
+            Err(error) if error.kind() == InfoErrorKind::InvalidName => {
+                return Err(OutsideError::Refused(format!("{what}: {error}")));
+            }
+            Err(error) => return Err(OutsideError::Unavailable(format!("{what}: {error}"))),
+        };
         let inner = self.open().map_err(refused)?;
-        let chunks = format!("$O.{store}.C.{}", object.info().nuid);
+        let chunks = Some(about.nuid).filter(|nuid| !nuid.is_empty());
+        let chunks = chunks.map(|nuid| format!("$O.{store}.C.{nuid}"));
         let entry = format!("$O.{store}.M.{}", URL_SAFE.encode(name));
         // The entry goes last: what is left after a crash is found by it.
-        for subject in [chunks, entry] {
+        for subject in chunks.into_iter().chain([entry]) {
             let call = format!("STREAM.PURGE.OBJ_{store}");
             let purged = inner.data_api.call(&call, &json!({ "filter": subject })).await;
             purged.map_err(|failure| of_api(failure, &what))?;

@@ -31,7 +31,9 @@ fn sequence(activities: Value) -> Value {
 
 /// Ends with what it was given.
 async fn tells(world: &World) {
-    let said = json!({"type": "SetOutput", "outputName": "Got", "outputValue": {"js": "input"}});
+    let given = "({n: getInput('n'), Doc: getInput('Doc'), Rest: getInput('Rest')})";
+    let said = json!({"type": "SetOutput", "outputName": "Got", "outputValue": {
+        "typeName": "Object", "expression": {"type": "JavaScript", "value": given}}});
     world.publish("tells", said, json!({"outputs": [{"name": "Got"}]})).await;
 }
 
