@@ -39,8 +39,8 @@ pub(crate) async fn objects_of_headers_are_inputs_while_executors_die_g1_g2(worl
     let stream = jetstream::new(world.client().await);
     let objects = stream.get_object_store("staunch_payloads").await.unwrap();
     let read = [
-        set_output("file", "Doc", "input.Doc"),
-        set_output("length", "Length", "input.Doc.content.length"),
+        set_output("file", "Doc", "getInput('Doc')"),
+        set_output("length", "Length", "getInput('Doc').content.length"),
     ];
     let mut definition = sequence("reads", &read);
     definition["inputs"] = json!([{"name": "Doc", "type": "Object"}]);
