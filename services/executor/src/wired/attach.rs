@@ -129,7 +129,7 @@ async fn a_redelivery_changes_nothing_also_without_the_object() {
         world.until_quiet().await;
         assert_eq!(world.status("i").await, Some(SubStatus::Finished));
         let got = world.record("i").await.state.output["Got"].clone();
-        assert_eq!(got, json!({"Doc": file_of("a", MANY, &hash)}));
+        assert_eq!(got["Doc"], file_of("a", MANY, &hash));
         assert!(world.dead().is_empty());
         let (late, now) = (model::Timestamp::from_millis(i64::MAX), world.now());
         let seen = world.store.clear_payloads(late, now, 9).await.unwrap().seen;
@@ -159,5 +159,5 @@ async fn a_request_names_objects_as_a_command_does() {
     assert!(ask("Doc=a").await.is_some());
     world.until_status("i", SubStatus::Finished).await;
     let got = world.record("i").await.state.output["Got"].clone();
-    assert_eq!(got, json!({"Doc": file_of("a", 1, &hash)}));
+    assert_eq!(got["Doc"], file_of("a", 1, &hash));
 }
