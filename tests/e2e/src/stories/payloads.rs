@@ -87,7 +87,7 @@ pub(crate) async fn objects_of_headers_are_inputs_while_executors_die_g1_g2(worl
     start("nothing", "in/nothing.bin").await;
     let dead = stream.get_stream("STAUNCH_DEAD").await.unwrap();
     eventually("what is missing is a dead letter", SOON, async || {
-        let letter = dead.get_last_raw_message_by_subject("staunch.dead.start.reads").await;
+        let letter = dead.get_last_raw_message_by_subject("staunch.dead.cmd.start.reads").await;
         letter.is_ok_and(|letter| {
             let reason = letter.headers.get("Staunch-Reason").map(ToString::to_string);
             reason.is_some_and(|reason| reason.contains("there is no object in/nothing.bin"))
