@@ -12379,7 +12379,7 @@ export interface operations {
                  * @description As `after`, and counts before it
                  * @example 1042
                  */
-                "Last-Event-ID"?: string | null;
+                "Last-Event-ID"?: string;
             };
             path?: never;
             cookie?: never;
@@ -12825,6 +12825,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             408: components["responses"]["BodyTimeout"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
@@ -13750,9 +13751,9 @@ export interface operations {
             header?: {
                 /**
                  * @description The name that the bytes must have
-                 * @example text
+                 * @example sha256-ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad
                  */
-                "X-Staunch-Payload"?: string | null;
+                "X-Staunch-Payload"?: string;
                 /**
                  * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
@@ -15174,7 +15175,7 @@ export interface operations {
                  *         "Acme.ChargeCard@2"
                  *       ],
                  *       "max": 5,
-                 *       "wait": 20
+                 *       "wait": 5
                  *     }
                  */
                 "application/json": components["schemas"]["PollRequest"];
@@ -21187,7 +21188,7 @@ export interface operations {
                  * @description As `after`, and counts before it
                  * @example 1042
                  */
-                "Last-Event-ID"?: string | null;
+                "Last-Event-ID"?: string;
             };
             path: {
                 /**
