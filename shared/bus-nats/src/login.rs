@@ -6,6 +6,7 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use async_nats::{Auth, AuthError, ConnectOptions, ServerAddr};
 use bus::Error;
@@ -88,23 +89,22 @@ impl Target {
 }
 
 /// A client's settings whose login is read again for each connection: passwords, credentials and seeds
-/// may be replaced while the process runs. The user stays: subjects of answers have its name.
+/// may be replaced while the process runs. What cannot be used changes nothing. The user stays: subjects
+/// of answers have its name.
 pub(crate) fn settings(options: &Options, first: &Login) -> ConnectOptions {
-    let (options, user) = (options.clone(), first.user().map(str::to_owned));
+    let (options, last) = (options.clone(), Mutex::new(first.clone()));
     ConnectOptions::with_auth_callback(move |nonce| {
-        std::future::ready(authenticated(&options, user.as_deref(), &nonce))
+        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        match Target::read(&options) {
+            Ok(Target { login, .. }) if login.user() == last.user() => *last = login,
+            Ok(Target { login, .. }) => tracing::error!(
+                "the login of NATS is {login} now, and stays {last}: only its secret may change while a \
+                 process runs, so start the process again"
+            ),
+            Err(error) => tracing::error!(%error, "the login of NATS stays as it was"),
+        }
+        std::future::ready(last.clone().answer(&nonce))
     })
-}
-
-fn authenticated(options: &Options, user: Option<&str>, nonce: &[u8]) -> Result<Auth, AuthError> {
-    let login = Target::read(options).map_err(AuthError::new)?.login;
-    if login.user() != user {
-        return Err(AuthError::new(format!(
-            "the login is {login} now: only its secret may change while a process runs, so start \
-             the process again"
-        )));
-    }
-    login.answer(nonce)
 }
 
 impl Login {

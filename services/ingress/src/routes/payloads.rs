@@ -30,7 +30,7 @@ const BYTES: &str = "application/octet-stream";
 /// `X-Staunch-Payload`, the bytes are refused if they are not those of that name. A payload is removed
 /// when no instance uses it for the time of the setting `payload-kept`.
 #[utoipa::path(post, path = "/payloads", tag = "payloads",
-    request_body(content = String, content_type = "application/octet-stream"),
+    request_body(content = Option<String>, content_type = "application/octet-stream"),
     params(("X-Staunch-Payload" = Option<String>, Header, pattern = "^sha256-[0-9a-f]{64}$",
         example = "sha256-ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
         description = "The name that the bytes must have")),

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use load::{Bounds, Order, Transport};
+use model::limits;
 
 use crate::interrupt::interrupted;
 use crate::output::Format;
@@ -27,8 +28,6 @@ use measurement::Measurement;
 const SECONDS_MAX: u64 = 3_600;
 /// The largest number of operations in flight.
 const LANES_MAX: usize = 20_000;
-/// The largest body: what a server takes unless it is set up for more.
-const PAYLOAD_MAX: u64 = 100 << 20;
 /// The load generator waits a little longer than this for the end of an instance.
 const TIMER_DELAY_MAX: u64 = 30;
 
@@ -118,7 +117,7 @@ fn check(args: &BenchArgs) -> Result<(), Failure> {
     within("count", args.count.unwrap_or(1), COUNT_MAX)?;
     within("concurrency", number(args.concurrency.unwrap_or(1)), number(LANES_MAX))?;
     within("instances", number(args.instances), number(LANES_MAX))?;
-    within("bytes", number(args.bytes), PAYLOAD_MAX)?;
+    within("bytes", number(args.bytes), limits::PAYLOAD_BYTES_MAX)?;
     within("timer-delay", args.timer_delay.unwrap_or(1), TIMER_DELAY_MAX)?;
     let is_of_http = args.cluster.tls || args.cluster.credential != Credential::None;
     if is_of_http && args.over != Over::Http {

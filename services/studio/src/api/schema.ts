@@ -13763,9 +13763,9 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
-                "application/octet-stream": string;
+                "application/octet-stream": string | null;
             };
         };
         responses: {

@@ -48,12 +48,17 @@ fn bus_late_for_two() -> (MemoryBus, Arc<LateForTwo>) {
 }
 
 async fn join(bus: &MemoryBus, node: &str) -> Presence {
+    join_at(bus, node, 0).await
+}
+
+/// Joins as a process that started at this time.
+async fn join_at(bus: &MemoryBus, node: &str, started_at: i64) -> Presence {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let nonces: Nonces = Arc::new(|| NEXT.fetch_add(1, Ordering::Relaxed).to_string());
     let me = Member {
         node: node.to_owned(),
         roles: Vec::new(),
-        started_at: Timestamp::from_millis(0),
+        started_at: Timestamp::from_millis(started_at),
         address: Some("http://127.0.0.1:1".to_owned()),
     };
     Presence::join(bus.as_node(node).kv(Bucket::Nodes), me, TTL, nonces).await.unwrap()
@@ -216,19 +221,6 @@ async fn a_node_whose_key_is_overwritten_with_garbage_stays_live() {
     assert_eq!(nodes(&two), ["two"]);
 }
 
-/// Joins as a process that started at another time.
-async fn join_later(bus: &MemoryBus, node: &str) -> Presence {
-    static NEXT: AtomicU64 = AtomicU64::new(1_000_000);
-    let nonces: Nonces = Arc::new(|| NEXT.fetch_add(1, Ordering::Relaxed).to_string());
-    let me = Member {
-        node: node.to_owned(),
-        roles: Vec::new(),
-        started_at: Timestamp::from_millis(7),
-        address: None,
-    };
-    Presence::join(bus.as_node("later").kv(Bucket::Nodes), me, TTL, nonces).await.unwrap()
-}
-
 #[tokio::test(start_paused = true)]
 async fn the_earlier_of_two_processes_of_one_name_has_to_leave() {
     let (bus, _) = bus();
@@ -236,7 +228,7 @@ async fn the_earlier_of_two_processes_of_one_name_has_to_leave() {
     let is_displaced =
         async |of: &Presence| tokio::time::timeout(TTL / 6, of.displaced()).await.is_ok();
     assert!(!is_displaced(&one).await);
-    let later = join_later(&bus, "one").await;
+    let later = join_at(&bus, "one", 7).await;
     assert!(is_displaced(&one).await && !is_displaced(&later).await);
     // It does not take the key of the other with it.
     one.leave().await;

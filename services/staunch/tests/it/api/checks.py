@@ -17,10 +17,8 @@ def wrong_data_is_refused(ctx, response, case):
     is_check = case.operation.path.endswith("/validation/check") and response.status_code == 200
     if is_check and response.content and not response.json()["isValid"]:
         return None
-    if case.meta is not None and only_the_body_is_wrong(case):
-        # Any bytes are a payload, none as well.
-        if case.operation.path.endswith("/payloads") or fits(case):
-            return None
+    if case.meta is not None and only_the_body_is_wrong(case) and fits(case):
+        return None
     return checks.negative_data_rejection(ctx, response, case)
 
 

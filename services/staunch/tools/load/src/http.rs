@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
+use model::limits;
 use serde_json::Value;
 
 use crate::access::Access;
@@ -13,9 +14,7 @@ use crate::stream::Stream;
 /// The longest wait for one response.
 const ANSWER_MAX: Duration = Duration::from_secs(40);
 /// The size limit of an answer in bytes: a large payload and its head.
-const BYTES_MAX: usize = PAYLOAD_MAX + (4 << 20);
-/// The largest payload that is sent and read back, in bytes.
-pub(crate) const PAYLOAD_MAX: usize = 128 << 20;
+const BYTES_MAX: u64 = limits::PAYLOAD_BYTES_MAX + (4 << 20);
 
 /// A connection to one server, made when it is needed.
 #[derive(Debug)]
@@ -148,7 +147,7 @@ struct Head {
 async fn read(stream: &mut Stream, buffer: &mut Vec<u8>) -> anyhow::Result<Head> {
     let mut head = None;
     loop {
-        ensure!(buffer.len() <= BYTES_MAX, "the answer is too large");
+        ensure!(buffer.len() as u64 <= BYTES_MAX, "the answer is too large");
         if head.is_none() {
             head = parse(buffer)?;
         }

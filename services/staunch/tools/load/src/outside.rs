@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use async_nats::jetstream::{self, stream};
+use protocol::subject;
 use serde_json::{Value, json};
 use staunch_client::{Task, Worker};
 use tokio::task::JoinSet;
@@ -23,7 +24,7 @@ pub(crate) struct Outside {
 }
 
 /// The subject of one message, or of all with `*`.
-pub(crate) fn subject(name: &str, message: &str) -> String {
+pub(crate) fn message_subject(name: &str, message: &str) -> String {
     format!("bench.{name}.{message}")
 }
 
@@ -56,7 +57,7 @@ impl Outside {
         } else {
             let config = stream::Config {
                 name: name.to_owned(),
-                subjects: vec![subject(name, "*")],
+                subjects: vec![message_subject(name, "*")],
                 max_bytes: BYTES_MAX,
                 ..stream::Config::default()
             };
@@ -68,15 +69,15 @@ impl Outside {
     /// Publishes a message that starts an instance; returns when the stream has stored it.
     pub(crate) async fn publish(&self, name: &str, id: &str) -> anyhow::Result<()> {
         let message = json!(id).to_string();
-        self.jetstream.publish(subject(name, id), message.into()).await?.await?;
+        self.jetstream.publish(message_subject(name, id), message.into()).await?.await?;
         Ok(())
     }
 
     /// Removes the stream, or the consumer of the tasks.
     pub(crate) async fn clean(&self, name: &str) {
         drop(self.jetstream.delete_stream(name).await);
-        if let Ok(tasks) = self.jetstream.get_stream("STAUNCH_TASKS").await {
-            drop(tasks.delete_consumer(&format!("task-{}-1", staunch_client::token(name))).await);
+        if let Ok(tasks) = self.jetstream.get_stream(subject::TASKS_STREAM).await {
+            drop(tasks.delete_consumer(&subject::task_consumer(name, 1)).await);
         }
     }
 }

@@ -12,7 +12,6 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::door::{self, Door};
-use crate::http::PAYLOAD_MAX;
 use crate::lane::{Lane, WallClock};
 use crate::outside::Outside;
 use crate::process::{Process, Usage};
@@ -116,7 +115,6 @@ pub async fn run(target: &Target, order: &Order, say: &dyn Fn(&str)) -> anyhow::
     let is_refused = order.scenario == Scenario::Contend && order.transport == Transport::Http;
     ensure!(!is_refused, "contend is measured over NATS, where every resume has its turn");
     let callee = Callee::start().await?;
-    ensure!(order.bytes <= PAYLOAD_MAX, "{} bytes: at most {PAYLOAD_MAX}", order.bytes);
     let hears = order.scenario.hears_ends();
     let wire = if hears || order.transport == Transport::Nats {
         Some(Arc::new(Wire::connect(&target.nats_url, hears.then_some(&*order.name)).await?))

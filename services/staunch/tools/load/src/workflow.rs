@@ -39,7 +39,7 @@ pub(crate) fn definitions(scenario: Scenario, id: &str, callee: &str) -> Vec<Val
         Scenario::Task => sequence(&[json!({"type": "RunTask", "taskName": id}), result()]),
         Scenario::Listen => sequence(&[json!({
             "type": "Staunch.MessageReceived", "id": "message", "canStartWorkflow": true,
-            "subject": outside::subject(id, "*"), "stream": id, "from": "all",
+            "subject": outside::message_subject(id, "*"), "stream": id, "from": "all",
             "result": {"memoryReference": {"id": MESSAGE}}
         })]),
         Scenario::Payload => sequence(&[
