@@ -80,7 +80,8 @@ async fn live(engine: Arc<Engine>, options: Options) -> Report {
         (0..WORKERS).map(|number| tokio::spawn(worker::work(Arc::clone(&world), number))).collect();
     let replacing = tokio::spawn(replace(Arc::clone(&world), crashed));
 
-    let told = tokio::time::timeout(PATIENCE, story::tell(&world)).await;
+    let open = story::Open::default();
+    let told = tokio::time::timeout(PATIENCE, story::tell(&world, &open)).await;
     tokio::time::sleep_until(began + nemesis.plan().lasts).await;
     nemesis.calm_down();
     trouble.abort();
@@ -90,7 +91,10 @@ async fn live(engine: Arc<Engine>, options: Options) -> Report {
             retire_ticker(&world).await;
             settle(&world, &expected).await
         }
-        Err(_) => vec!["the clients did not get to an end".to_owned()],
+        Err(_) => {
+            let open: Vec<_> = open.lock().unwrap().iter().cloned().collect();
+            vec![format!("these stories did not come to an end: {}", open.join(", "))]
+        }
     };
     replacing.abort();
     workers.iter().for_each(tokio::task::JoinHandle::abort);

@@ -1,6 +1,7 @@
 //! The stories of a world (sequences of requests), each with its required end.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use model::{BookmarkId, SubStatus};
@@ -18,15 +19,22 @@ const STREAM_CREATED: &str = "1";
 /// One of this many instances with a payload waits for a long time.
 const RESTS_OF: u64 = 8;
 
+/// The stories that have not come to their end.
+pub(crate) type Open = Arc<Mutex<BTreeSet<String>>>;
+
 /// Runs all stories of a world.
-pub(crate) async fn tell(world: &Arc<World>) -> Expectations {
+pub(crate) async fn tell(world: &Arc<World>, open: &Open) -> Expectations {
     let mut tasks = tokio::task::JoinSet::new();
     let mut spawn = |label: u64, story: Story| {
-        let world = Arc::clone(world);
+        let (world, open) = (Arc::clone(world), Arc::clone(open));
+        let id = story.id(label);
+        open.lock().unwrap().insert(id.clone());
         tasks.spawn(async move {
             let client = world.client(label);
             tokio::time::sleep(client.dice.millis(14_000)).await;
-            story.tell(&world, &client, label).await
+            let told = story.tell(&world, &client, label).await;
+            open.lock().unwrap().remove(&id);
+            told
         });
     };
     let dice = world.dice.fork(7);
@@ -112,8 +120,12 @@ impl Story {
         Self::Kept,
     ];
 
+    fn id(self, label: u64) -> String {
+        format!("{self:?}-{label}")
+    }
+
     async fn tell(self, world: &World, client: &Client, label: u64) -> Vec<Expect> {
-        let id = format!("{self:?}-{label}");
+        let id = self.id(label);
         let finished = |lines: &[&str]| vec![Expect::lines(&id, lines)];
         match self {
             Self::WithoutRow => requests::start_without_row(world, client).await,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{BookmarkId, CommandId, InstanceId, PayloadHash, Timestamp, VersionId};
+use model::{BookmarkId, CommandId, Instance, InstanceId, PayloadHash, Timestamp, VersionId};
 use store::{
     Burst, Commit, Error, Expected, Firing, NewInstance, OutboxRow, PendingCommand, StoredBookmark,
     ValueChanges,
@@ -105,6 +105,7 @@ impl Work {
         let mut work = Self::new(Head::Accept(start_row(start)?), id);
         work.version_id = start.instance.version_id.clone();
         work.ask_for(start.activation_key.clone());
+        work.use_payloads_of(start);
         Ok(work)
     }
 
@@ -135,19 +136,16 @@ impl Work {
         let ValueChanges { replaces, removed, .. } = &burst.values;
         work.unvalued = removed.iter().map(|name| value_key(&id, name)).collect();
         work.cleared = replaces.then(|| vec![Cell::text(id.as_str())]);
-        work.starts = starts(&burst.starts)?;
+        work.start(&burst.starts)?;
         work.commands = command_rows(&burst.commands)?;
         work.outbox = rows(&burst.outbox, |row| columns::row(outbox::Model::of(row)?))?;
         work.tokens = rows(&burst.tokens, |token| columns::row(token::Model::of(token)?))?;
         work.settles = burst.settles.iter().map(key).collect();
         work.bookmarks = burst.created;
-        let use_of = |hash: &PayloadHash| vec![Cell::text(hash.as_str()), Cell::text(id.as_str())];
-        work.uses = burst.payloads.used.iter().map(use_of).collect();
-        work.unused = burst.payloads.unused.iter().map(use_of).collect();
+        work.uses.extend(burst.payloads.used.iter().map(|hash| use_of(hash, &id)));
+        work.unused = burst.payloads.unused.iter().map(|hash| use_of(hash, &id)).collect();
         let touched = BTreeSet::from_iter(burst.payloads.touched());
-        let touch =
-            |hash: &PayloadHash| vec![Cell::text(hash.as_str()), Cell::number(now.as_millis())];
-        work.touched = touched.into_iter().map(touch).collect();
+        work.touched.extend(touched.into_iter().map(|hash| touch(hash, now)));
         Ok(work)
     }
 
@@ -171,7 +169,7 @@ impl Work {
         commands: &[PendingCommand],
     ) -> Result<Self, Error> {
         let mut work = Self::new(Head::Always, InstanceId::default());
-        work.starts = starts(new)?;
+        work.start(new)?;
         work.commands = command_rows(commands)?;
         work.settles = vec![key(id)];
         work.keys.push(Key::Command(id.to_string()));
@@ -187,7 +185,7 @@ impl Work {
     ) -> Result<Self, Error> {
         let row = vec![Cell::text(id.as_str()), Cell::number(now.as_millis())];
         let mut work = Self::gate(Gate::Event, row, id.as_str());
-        work.starts = starts(new)?;
+        work.start(new)?;
         work.commands = command_rows(commands)?;
         work.settles = vec![key(id)];
         work.keys.push(Key::Command(id.to_string()));
@@ -227,7 +225,7 @@ impl Work {
             Cell::number(firing.missed),
         ];
         let mut work = Self::gate(Gate::Schedule, row, id);
-        work.starts = starts(&firing.starts)?;
+        work.start(&firing.starts)?;
         Ok(work)
     }
 
@@ -315,6 +313,25 @@ impl Work {
         Self::new(Head::Gate { gate, row, key: key.to_owned() }, InstanceId::default())
     }
 
+    /// Accepts these starts.
+    fn start(&mut self, starts: &[NewInstance]) -> Result<(), Error> {
+        for start in starts {
+            let activation_key = start.activation_key.clone();
+            self.starts.push(Start { row: start_row(start)?, activation_key });
+            self.use_payloads_of(start);
+        }
+        Ok(())
+    }
+
+    /// An instance uses the payloads that its start command names, however long that waits.
+    fn use_payloads_of(&mut self, start: &NewInstance) {
+        let Instance { id, created_at, .. } = &start.instance;
+        for hash in PayloadHash::named_in(&start.command.payload) {
+            self.uses.push(use_of(&hash, id));
+            self.touched.push(touch(&hash, *created_at));
+        }
+    }
+
     fn ask_for(&mut self, activation_key: Option<String>) {
         self.keys.extend(activation_key.clone().map(Key::Activation));
         self.activation_key = activation_key;
@@ -338,6 +355,14 @@ fn key(id: &CommandId) -> Row {
 
 fn bookmark_key(id: &BookmarkId, instance_id: &InstanceId) -> Row {
     vec![Cell::text(id.as_str()), Cell::text(instance_id.as_str())]
+}
+
+fn use_of(hash: &PayloadHash, instance_id: &InstanceId) -> Row {
+    vec![Cell::text(hash.as_str()), Cell::text(instance_id.as_str())]
+}
+
+fn touch(hash: &PayloadHash, now: Timestamp) -> Row {
+    vec![Cell::text(hash.as_str()), Cell::number(now.as_millis())]
 }
 
 fn value_key(instance_id: &InstanceId, name: &str) -> Row {
@@ -364,11 +389,4 @@ fn command_rows(commands: &[PendingCommand]) -> Result<Vec<Row>, Error> {
 
 fn rows<T>(values: &[T], row: impl Fn(&T) -> Result<Row, Error>) -> Result<Vec<Row>, Error> {
     values.iter().map(row).collect()
-}
-
-fn starts(starts: &[NewInstance]) -> Result<Vec<Start>, Error> {
-    let start = |start: &NewInstance| {
-        Ok(Start { row: start_row(start)?, activation_key: start.activation_key.clone() })
-    };
-    starts.iter().map(start).collect()
 }

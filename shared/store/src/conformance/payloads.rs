@@ -3,7 +3,7 @@
 use model::PayloadHash;
 
 use super::case::{Subject, cases};
-use super::sample::{at, first, next};
+use super::sample::{at, first, next, start};
 use crate::{Cleared, Nameless, PayloadChanges};
 
 cases![
@@ -11,6 +11,7 @@ cases![
     the_same_bytes_rest_once,
     what_an_instance_uses_stays_and_the_rest_goes,
     a_burst_keeps_what_it_sends_for_a_while,
+    a_start_keeps_what_it_names,
     what_is_outside_loses_its_name_first,
     the_same_bytes_outside_rest_once,
 ];
@@ -107,6 +108,27 @@ async fn a_burst_keeps_what_it_sends_for_a_while(store: Subject) {
     let hour = 3_600_000;
     assert_eq!(store.clear_payloads(at(hour), at(hour), 9).await.unwrap(), Cleared::default());
     assert!(store.payload(&sent).await.unwrap().is_some(), "it was used until then");
+}
+
+async fn a_start_keeps_what_it_names(store: Subject) {
+    let [of_start, of_child] =
+        [keep(&store, "start", b"start", 1).await, keep(&store, "child", b"child", 1).await];
+    let naming = |id: &str, hash: &PayloadHash| {
+        let mut start = start(id);
+        start.command.payload = format!("a file {hash}").into_bytes();
+        start
+    };
+    store.accept(naming("i", &of_start)).await.unwrap();
+    let mut burst = first("parent");
+    burst.starts = vec![naming("j", &of_child)];
+    store.commit(burst).await.unwrap();
+    assert_eq!(store.payload_users(&of_start, 9).await.unwrap(), ["i".into()]);
+    assert_eq!(store.payload_users(&of_child, 9).await.unwrap(), ["j".into()]);
+    let year = 365 * 24 * 3_600_000;
+    assert_eq!(store.clear_payloads(at(year), at(year), 9).await.unwrap().removed, 0);
+    store.delete(&"i".into()).await.unwrap();
+    assert_eq!(store.clear_payloads(at(2 * year), at(2 * year), 9).await.unwrap().removed, 1);
+    assert!(store.payload(&of_child).await.unwrap().is_some());
 }
 
 async fn what_is_outside_loses_its_name_first(store: Subject) {

@@ -12,7 +12,8 @@ use super::Sizes;
 use super::requests::RequestRow;
 use crate::{
     AlterationJob, AlterationPlan, ApiKey, Application, Attempts, Audit, NewInstance, OutboxRow,
-    PendingCommand, Role, SchedulePause, Secret, Session, SigningKey, StoredBookmark, User,
+    PayloadChanges, PendingCommand, Role, SchedulePause, Secret, Session, SigningKey,
+    StoredBookmark, User,
 };
 
 /// An instance and the values kept beside it.
@@ -130,6 +131,9 @@ impl Tables {
         let NewInstance { instance, command, activation_key } = start;
         let activation_key = if instance.status.is_final() { None } else { activation_key };
         let id = instance.id.clone();
+        let used = PayloadHash::named_in(&command.payload).into_iter().collect();
+        let payloads = PayloadChanges { used, ..PayloadChanges::none() };
+        self.refer(&id, &payloads, instance.created_at);
         self.instances.insert(id, InstanceRow { instance, command: Some(command), activation_key });
     }
 

@@ -100,7 +100,7 @@ impl BrokenStore {
             Bug::BookmarksKept => burst.burned.clear(),
             Bug::BookmarksForgotten => burst.created.clear(),
             Bug::JournalForgotten => burst.journal.clear(),
-            Bug::PayloadUseForgotten => burst.payloads.used.clear(),
+            Bug::PayloadUseForgotten => burst.payloads.unused.append(&mut burst.payloads.used),
             Bug::VersionUnchecked => {
                 let there = self.seen.load(&burst.instance.id).await?;
                 burst.expected = there
