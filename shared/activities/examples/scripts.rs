@@ -10,7 +10,7 @@ use std::fs;
 use std::time::Duration;
 
 use engine::testing::{env, parsed};
-use engine::{Engine, Identity, Input, Languages, Rest, Scope, Start, State};
+use engine::{Engine, Identity, Input, Languages, Rest, Scope, Start, State, UrlOf};
 use model::{Map, Timestamp};
 use serde_json::{Value, json};
 
@@ -64,8 +64,8 @@ impl Scope for World {
     fn random(&mut self) -> [u8; 16] {
         [7; 16]
     }
-    fn event_url(&mut self, _: &str, _: Option<Duration>) -> String {
-        String::new()
+    fn url(&mut self, _: UrlOf<'_>, _: Option<Duration>) -> Result<String, String> {
+        Ok(String::new())
     }
 }
 

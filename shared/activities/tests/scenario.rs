@@ -216,6 +216,27 @@ fn a_single_use_url_is_granted_with_the_hash_of_its_token() {
 }
 
 #[test]
+fn a_url_may_be_for_what_an_activity_will_wait_for() {
+    let engine = engine();
+    let link = |of: &str| {
+        let line = json!({"type": "WriteLine", "text": {"js": format!("createBookmarkTriggerUrl('{of}')")}});
+        let waits = json!({"id": "Approve", "type": "Event", "eventName": "Approved"});
+        started(&engine, json!({"type": "Sequence", "activities": [line, waits]})).1
+    };
+    let turn = link("Approve");
+    let grant = turn.effects.iter().find_map(|effect| match effect {
+        engine::Effect::Grant(token) => Some(token.target.clone()),
+        _ => None,
+    });
+    let waits = turn.state.bookmarks.values().next().unwrap();
+    let node = waits.activity_node_id.clone();
+    assert_eq!(grant, Some(model::TokenTarget::Activity(node)));
+    let turn = link("Nobody");
+    let told = turn.state.incidents[0].message.clone();
+    assert!(told.contains("no activity with the id or name \"Nobody\""), "{told}");
+}
+
+#[test]
 fn the_view_shows_what_is_going_on() {
     let engine = engine();
     let (program, turn) = started(&engine, order());

@@ -156,9 +156,18 @@ pub trait Scope {
     fn now(&self) -> Timestamp;
     /// 128 bits, different on every call.
     fn random(&mut self) -> [u8; 16];
-    /// A single-use URL that raises the event for this instance; valid for 7 days when no lifetime is
-    /// given.
-    fn event_url(&mut self, event_name: &str, lifetime: Option<Duration>) -> String;
+    /// A single-use URL that raises an event for this instance, or resumes what one of its activities
+    /// waits for; valid for 7 days when no lifetime is given. An error says why there is none.
+    fn url(&mut self, of: UrlOf<'_>, lifetime: Option<Duration>) -> Result<String, String>;
+}
+
+/// The effect of a URL that a script makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UrlOf<'a> {
+    /// Raises the event of this name.
+    Event(&'a str),
+    /// Resumes the activity of this id or name.
+    Activity(&'a str),
 }
 
 /// The ids and names of the running instance and its definition.

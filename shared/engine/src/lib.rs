@@ -91,7 +91,7 @@ pub use descriptor::{Descriptor, InputDescriptor, Kind, OutputDescriptor, Port, 
 pub use effect::{Dispatch, Effect, LogLevel, LogLine, Publish, Response};
 pub use engine::{Engine, Examined, Triggers};
 pub use env::{Env, Installation};
-pub use evaluate::{Asked, Flaw, Identity, Language, Mentions, Scope, Surroundings};
+pub use evaluate::{Asked, Flaw, Identity, Language, Mentions, Scope, Surroundings, UrlOf};
 pub use flow_mode::FlowMode;
 pub use input::{Alter, Input, Restart, Resume, Start};
 pub use keeping::{in_full, is_credential};

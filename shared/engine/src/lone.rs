@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::decision::Failure;
 use crate::outline::{Expression, Source};
-use crate::{Engine, Flaw, Identity, Languages, Scope, Step};
+use crate::{Engine, Flaw, Identity, Languages, Scope, Step, UrlOf};
 
 /// The language of a value.
 const LITERAL: &str = "Literal";
@@ -143,7 +143,7 @@ impl Scope for Alone {
         [0; 16]
     }
 
-    fn event_url(&mut self, _event_name: &str, _lifetime: Option<Duration>) -> String {
-        String::new()
+    fn url(&mut self, _of: UrlOf<'_>, _lifetime: Option<Duration>) -> Result<String, String> {
+        Ok(String::new())
     }
 }

@@ -13,10 +13,10 @@ use crate::draft::Draft;
 use crate::outline::{Declared, Node, Source, fit};
 use crate::program::type_of;
 use crate::state::Execution;
-use crate::{Effect, Identity, Scope, Step, Type};
+use crate::{Effect, Identity, Scope, Step, Type, UrlOf};
 
 /// How long an event URL is valid when no lifetime is given.
-const EVENT_URL_LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+const URL_LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// The owner of a variable.
 pub(crate) enum VariableOwner {
@@ -359,20 +359,43 @@ impl Scope for Step<'_, '_> {
         bytes
     }
 
-    fn event_url(&mut self, event_name: &str, lifetime: Option<Duration>) -> String {
-        if !self.may_show("the name of an event", Some(event_name)) {
-            return String::new();
-        }
+    fn url(&mut self, of: UrlOf<'_>, lifetime: Option<Duration>) -> Result<String, String> {
+        let target = match of {
+            UrlOf::Event(name) if !self.may_show("the name of an event", Some(name)) => {
+                return Ok(String::new());
+            }
+            UrlOf::Event(name) => TokenTarget::Event(name.to_owned()),
+            UrlOf::Activity(named) => TokenTarget::Activity(self.node_of(named)?),
+        };
         let token = hex(&self.draft.random());
         let now = self.draft.env.now;
         self.draft.effects.push(Effect::Grant(Token {
             hash: hex(&Sha256::digest(token.as_bytes())),
             instance_id: self.draft.state.instance_id.clone(),
-            target: TokenTarget::Event(event_name.to_owned()),
+            target,
             created_at: now,
-            expires_at: now.after(lifetime.unwrap_or(EVENT_URL_LIFETIME)),
+            expires_at: now.after(lifetime.unwrap_or(URL_LIFETIME)),
         }));
-        format!("{}/bookmarks/resume?t={token}", self.draft.env.installation.base_url)
+        Ok(format!("{}/bookmarks/resume?t={token}", self.draft.env.installation.base_url))
+    }
+}
+
+impl Step<'_, '_> {
+    /// The node id of the activity with this id or name, of the workflow that asks.
+    fn node_of(&self, named: &str) -> Result<String, String> {
+        let nodes = self.draft.outline.nodes.iter();
+        let mut found = nodes.filter(|node| {
+            let is_it = node.id.as_str() == named || node.name.as_deref() == Some(named);
+            is_it && node.scope == self.node.scope
+        });
+        match (found.next(), found.next()) {
+            (Some(node), None) => Ok(node.path.clone()),
+            (None, _) => Err(format!("the workflow has no activity with the id or name {named:?}")),
+            (Some(one), Some(other)) => Err(format!(
+                "{named:?} names more than one activity, {} and {}: use an id",
+                one.path, other.path
+            )),
+        }
     }
 }
 

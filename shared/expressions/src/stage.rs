@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use engine::{Identity, Scope};
+use engine::{Identity, Scope, UrlOf};
 use model::{Map, Timestamp};
 use serde_json::{Value, json};
 
@@ -136,9 +136,14 @@ impl Scope for Stage {
         [self.draws; 16]
     }
 
-    fn event_url(&mut self, event_name: &str, lifetime: Option<Duration>) -> String {
-        self.urls.push((event_name.to_owned(), lifetime));
-        format!("http://localhost/bookmarks/resume?t={}", self.urls.len())
+    fn url(&mut self, of: UrlOf<'_>, lifetime: Option<Duration>) -> Result<String, String> {
+        let name = match of {
+            UrlOf::Event(name) => name.to_owned(),
+            UrlOf::Activity("nobody") => return Err("there is no activity nobody".to_owned()),
+            UrlOf::Activity(name) => format!("activity {name}"),
+        };
+        self.urls.push((name, lifetime));
+        Ok(format!("http://localhost/bookmarks/resume?t={}", self.urls.len()))
     }
 }
 

@@ -54,4 +54,6 @@ pub enum TokenTarget {
     Bookmark(BookmarkId),
     /// Triggers this event for the instance.
     Event(String),
+    /// Resumes what the activity with this node id waits for when the token is used.
+    Activity(String),
 }

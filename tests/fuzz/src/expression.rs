@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use engine::{Identity, Language, Scope};
+use engine::{Identity, Language, Scope, UrlOf};
 use expressions::{JavaScript, Liquid};
 use model::{Map, Timestamp};
 use serde_json::{Value, json};
@@ -113,7 +113,8 @@ impl Scope for Values {
         [self.draws; 16]
     }
 
-    fn event_url(&mut self, event_name: &str, _: Option<Duration>) -> String {
-        format!("http://localhost/bookmarks/resume?t={event_name}")
+    fn url(&mut self, of: UrlOf<'_>, _: Option<Duration>) -> Result<String, String> {
+        let (UrlOf::Event(name) | UrlOf::Activity(name)) = of;
+        Ok(format!("http://localhost/bookmarks/resume?t={name}"))
     }
 }

@@ -89,9 +89,9 @@ Staunch need `staunch` in their name. Each alert has a link to its part of this 
 or somebody waits. Begin with `staunch doctor`: it names what is wrong with NATS, the database and the
 nodes. What each metric means is in [metrics.md](metrics.md).
 
-Each alert is made to fire in a test: all by `promtool`, and twelve by the fault itself, with nodes, a broker
-and a Prometheus: those about a lost node, database or broker, a backlog, a pause, dead letters, calls and
-workflows that fail, a lost lease, and refused requests.
+Each alert is made to fire in a test: all by `promtool`, and all but four by the fault itself, with nodes, a
+broker, a database and a Prometheus. The four are those about panics, a sweep that fails, a full stream of
+commands and nodes of different versions.
 
 This file is made from `tests/watch/src/alerts`.
 "

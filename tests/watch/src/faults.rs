@@ -1,6 +1,8 @@
 //! Alerts by the faults themselves, with a real Prometheus and the rules as they are, but without the
 //! time that each has to hold.
 
+mod around;
+
 use std::time::Duration;
 
 use cluster::{Cluster, Database, Plan};

@@ -9,7 +9,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use model::{CommandId, Map, Token, TokenTarget};
+use model::{BookmarkId, CommandId, Map, Token, TokenTarget};
 use protocol::{EventRaised, ReplyWhen, Resume};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -79,7 +79,9 @@ pub(super) async fn resume_with_body(
     params(("t" = String, Query, description = "The token"),
         ("async" = Option<bool>, Query), ("in" = Option<String>, Query)),
     responses((status = 200, body = shape::run::LinkFollowed),
-        (status = 202, body = shape::run::LinkFollowed), (status = 404, body = ProblemBody, description = "The token is not valid")))]
+        (status = 202, body = shape::run::LinkFollowed),
+        (status = 404, body = ProblemBody, description = "The token is not valid"),
+        (status = 409, body = ProblemBody)))]
 pub(super) async fn trigger(
     State(app): State<Arc<App>>,
     method: Method,
@@ -122,16 +124,11 @@ async fn follow(
     let asking = Asking { id, ..asking.clone() };
     match &token.target {
         TokenTarget::Bookmark(bookmark_id) => {
-            let body = Resume {
-                instance_id: token.instance_id.clone(),
-                bookmark_id: Some(bookmark_id.clone()),
-                input,
-                ..Resume::default()
-            };
-            let pending = resume::pending(app, &asking, body, patience)?;
-            let reply = redeem(app, &asking, &token, pending, patience).await?;
-            let seen = record::get(app, &token.instance_id).await?;
-            resume::answer(app, &seen, reply).await
+            go_on(app, &asking, &token, bookmark_id.clone(), input, patience).await
+        }
+        TokenTarget::Activity(node) => {
+            let bookmark_id = awaited(app, &token, node).await?;
+            go_on(app, &asking, &token, bookmark_id, input, patience).await
         }
         TokenTarget::Event(event_name) => {
             let body = EventRaised {
@@ -152,6 +149,42 @@ async fn follow(
             }
         }
     }
+}
+
+/// Resumes a bookmark of the instance of a token.
+async fn go_on(
+    app: &Arc<App>,
+    asking: &Asking,
+    token: &Token,
+    bookmark_id: BookmarkId,
+    input: Map,
+    patience: Patience,
+) -> Result<Response, Problem> {
+    let instance_id = token.instance_id.clone();
+    let bookmark_id = Some(bookmark_id);
+    let body = Resume { instance_id, bookmark_id, input, ..Resume::default() };
+    let pending = resume::pending(app, asking, body, patience)?;
+    let reply = redeem(app, asking, token, pending, patience).await?;
+    let seen = record::get(app, &token.instance_id).await?;
+    resume::answer(app, &seen, reply).await
+}
+
+/// The bookmark of the activity with this node id. The link stays good while there is none.
+async fn awaited(app: &App, token: &Token, node: &str) -> Result<BookmarkId, Problem> {
+    let seen = record::get(app, &token.instance_id).await?;
+    let mut open = seen.open().filter(|open| open.activity_node_id == node);
+    let (first, second) = (open.next(), open.next());
+    let detail = match (first, second) {
+        (Some(bookmark), None) => return Ok(bookmark.id.clone()),
+        (Some(_), Some(_)) => "waits in more than one place at once: resume one of its bookmarks",
+        (None, _) if seen.instance.status.is_final() => "has ended",
+        (None, _) => "does not wait there now: use the link again once it does",
+    };
+    Err(Problem::new(
+        StatusCode::CONFLICT,
+        "not-waiting",
+        format!("instance {} {detail}", token.instance_id),
+    ))
 }
 
 fn input_in(params: &Params) -> Result<Map, Problem> {
@@ -191,6 +224,7 @@ async fn redeem(
     let (what, name) = match &token.target {
         TokenTarget::Bookmark(id) => ("token.bookmark.resume", id.as_str()),
         TokenTarget::Event(name) => ("token.event.trigger", name.as_str()),
+        TokenTarget::Activity(node) => ("token.bookmark.resume", node.as_str()),
     };
     let details = json!({"target": name, "command": asking.id, "token": mark(&token.hash)});
     app.audit(&asking.caller, what, token.instance_id.as_str(), details).await;

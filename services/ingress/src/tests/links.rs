@@ -103,6 +103,41 @@ async fn links_are_made_for_open_bookmarks_only() {
 }
 
 #[tokio::test]
+async fn a_link_for_an_activity_is_good_once_the_activity_waits() {
+    let world = World::new().await;
+    let waits = |id: &str, name: &str| json!({"id": id, "type": "Event", "eventName": name});
+    let both =
+        json!({"type": "Sequence", "activities": [waits("First", "a"), waits("Second", "b")]});
+    world.publish("waits", both).await;
+    let id = world.begin("waits").await;
+    let shown = world.get(&format!("{API}/workflow-instances/{id}")).await.expect(200);
+    let first =
+        shown["workflowState"]["bookmarks"][0]["activityNodeId"].as_str().unwrap().to_owned();
+    let grant = async |text: &str, of: &str| {
+        let token = Token {
+            hash: crate::auth::hash_of(text),
+            instance_id: id.as_str().into(),
+            target: TokenTarget::Activity(first.replace("First", of)),
+            created_at: world.app.now(),
+            expires_at: world.app.now().after(super::world::BOUND),
+        };
+        world.store.grant(token).await.unwrap();
+    };
+    grant("second", "Second").await;
+    grant("first", "First").await;
+    grant("late", "First").await;
+    let early = world.get("/bookmarks/resume?t=second").await.problem(409);
+    let told = format!("instance {id} does not wait there now: use the link again once it does");
+    assert_eq!(early, told);
+    world.get("/bookmarks/resume?t=first").await.expect(200);
+    world.get("/bookmarks/resume?t=first").await.problem(404);
+    world.get("/bookmarks/resume?t=second").await.expect(200);
+    world.until(&id, "Finished").await;
+    let late = world.get("/bookmarks/resume?t=late").await.problem(409);
+    assert_eq!(late, format!("instance {id} has ended"));
+}
+
+#[tokio::test]
 async fn a_link_may_trigger_an_event_for_its_instance_alone() {
     let world = World::new().await;
     world.publish("waits", waits_for("go")).await;

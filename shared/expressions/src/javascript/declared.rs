@@ -30,6 +30,10 @@ const FUNCTIONS: &[(&str, &str)] = &[
         "createEventTriggerUrl",
         "(event: string, lifetime?: TimeSpan | DateTimeOffset | number | string): string",
     ),
+    (
+        "createBookmarkTriggerUrl",
+        "(activity: string, lifetime?: TimeSpan | DateTimeOffset | number | string): string",
+    ),
     ("isNullOrEmpty", "(text?: string | null): boolean"),
     ("isNullOrWhiteSpace", "(text?: string | null): boolean"),
     ("toJson", "(value: any): string"),

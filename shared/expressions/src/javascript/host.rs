@@ -6,6 +6,7 @@ mod vendored;
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rquickjs::function::{IntoJsFunc, Opt};
 use rquickjs::object::Property;
@@ -146,20 +147,23 @@ impl<'js> Host<'_, 'js> {
         self.add("getLastResult", move |ctx: Ctx<'js>| {
             kept(&ctx, &session, "last", || Question::LastResult)
         })?;
+        self.url("createEventTriggerUrl", Question::EventUrl)?;
+        self.url("createBookmarkTriggerUrl", Question::ActivityUrl)
+    }
+
+    /// A function that makes a URL for what its first argument names.
+    fn url(&self, name: &str, question: fn(String, Option<Duration>) -> Question) -> Result<()> {
         let (session, now) = (Rc::clone(self.session), self.facts.now);
-        self.add(
-            "createEventTriggerUrl",
-            move |ctx: Ctx<'js>, event: Coerced<String>, lifetime: Opt<Value<'js>>| {
-                let lifetime = lifetime::read(&ctx, lifetime.0, now)?;
-                let urls = session.borrow().urls;
-                if urls >= URLS_MAX {
-                    let message = format!("a script may create no more than {URLS_MAX} event URLs");
-                    return Err(Exception::throw_range(&ctx, &message));
-                }
-                session.borrow_mut().urls = urls + 1;
-                value_of(&ctx, asked(&ctx, &session, Question::Url(event.0, lifetime))?)
-            },
-        )
+        self.add(name, move |ctx: Ctx<'js>, of: Coerced<String>, lifetime: Opt<Value<'js>>| {
+            let lifetime = lifetime::read(&ctx, lifetime.0, now)?;
+            let urls = session.borrow().urls;
+            if urls >= URLS_MAX {
+                let message = format!("a script may create no more than {URLS_MAX} URLs");
+                return Err(Exception::throw_range(&ctx, &message));
+            }
+            session.borrow_mut().urls = urls + 1;
+            text_of(&ctx, asked(&ctx, &session, question(of.0, lifetime))?)
+        })
     }
 
     fn inputs(&self) -> Result<()> {
@@ -179,13 +183,7 @@ impl<'js> Host<'_, 'js> {
         }
         let session = Rc::clone(self.session);
         let read = move |ctx: Ctx<'js>, name: String| -> Result<Value<'js>> {
-            match asked(&ctx, &session, Question::Secret(name))? {
-                Some(serde_json::Value::Object(refused)) => {
-                    let reason = refused.get("refused").and_then(|reason| reason.as_str());
-                    Err(Exception::throw_type(&ctx, reason.unwrap_or("it cannot be read")))
-                }
-                found => value_of(&ctx, found),
-            }
+            text_of(&ctx, asked(&ctx, &session, Question::Secret(name))?)
         };
         let read = Function::new(self.ctx.clone(), read)?;
         let function: Function<'js> = self.prelude(SECRET)?.call((read,))?;
@@ -320,6 +318,17 @@ fn asked(ctx: &Ctx<'_>, session: &Shared, question: Question) -> Result<Option<s
 
 fn value_of<'js>(ctx: &Ctx<'js>, found: Option<serde_json::Value>) -> Result<Value<'js>> {
     convert::to_js(ctx, &found.unwrap_or_default())
+}
+
+/// The text that was asked for; an error with the reason if it is refused.
+fn text_of<'js>(ctx: &Ctx<'js>, found: Option<serde_json::Value>) -> Result<Value<'js>> {
+    match found {
+        Some(serde_json::Value::Object(refused)) => {
+            let reason = refused.get("refused").and_then(|reason| reason.as_str());
+            Err(Exception::throw_type(ctx, reason.unwrap_or("it cannot be had")))
+        }
+        found => value_of(ctx, found),
+    }
 }
 
 /// The answer that is kept under this key; the scope is asked if there is none.

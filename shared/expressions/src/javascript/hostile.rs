@@ -229,6 +229,8 @@ fn what_cannot_be_stored_is_refused() {
     check(&["'x'.repeat(9 * 1024 * 1024)", "['x'.repeat(9 * 1024 * 1024)]"], "larger than");
     check(&["let a = []; for (let i = 0; i < 64; i++) a = [a]; a"], "more than 64 deep");
     check(&["for (let i = 0; i < 100; i++) createEventTriggerUrl('e' + i)"], "more than 64");
+    check(&["for (let i = 0; i < 100; i++) createBookmarkTriggerUrl('a' + i)"], "more than 64");
+    check(&["createBookmarkTriggerUrl('nobody')"], "there is no activity nobody");
 }
 
 #[test]

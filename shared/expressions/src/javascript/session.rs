@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{Flaw, Identity, Scope};
+use engine::{Flaw, Identity, Scope, UrlOf};
 use model::{Map, ScriptLibrary, Timestamp};
 use serde_json::{Value, json};
 
@@ -119,7 +119,9 @@ pub(super) enum Question {
     /// The secret of this name.
     Secret(String),
     /// A URL for the event, with its lifetime.
-    Url(String, Option<Duration>),
+    EventUrl(String, Option<Duration>),
+    /// A URL that resumes the activity, with its lifetime.
+    ActivityUrl(String, Option<Duration>),
 }
 
 /// Answers a question; None if the scope has nothing of this name.
@@ -129,11 +131,20 @@ pub(super) fn answer(question: Question, scope: &mut dyn Scope) -> Option<Value>
         Question::Input(name) => scope.input(&name),
         Question::Output(activity, output) => scope.output_from(&activity, output.as_deref()),
         Question::LastResult => scope.last_result(),
-        Question::Secret(name) => Some(match scope.secret(&name) {
-            Ok(value) => Value::String(value),
-            Err(reason) => json!({"refused": reason}),
-        }),
-        Question::Url(event, lifetime) => Some(Value::String(scope.event_url(&event, lifetime))),
+        Question::Secret(name) => Some(text_or_reason(scope.secret(&name))),
+        Question::EventUrl(event, lifetime) => {
+            Some(text_or_reason(scope.url(UrlOf::Event(&event), lifetime)))
+        }
+        Question::ActivityUrl(activity, lifetime) => {
+            Some(text_or_reason(scope.url(UrlOf::Activity(&activity), lifetime)))
+        }
+    }
+}
+
+fn text_or_reason(answer: Result<String, String>) -> Value {
+    match answer {
+        Ok(text) => Value::String(text),
+        Err(reason) => json!({"refused": reason}),
     }
 }
 

@@ -362,6 +362,9 @@ fn event_urls_come_from_the_scope_once_each() {
     ];
     assert_eq!(stage.urls, expected);
     assert!(run_on(&mut stage, "createEventTriggerUrl('x', 'soon')").is_err());
+    let urls = run_on(&mut stage, "createBookmarkTriggerUrl('Approve', '00:01:00')").unwrap();
+    assert_eq!(urls, json!("http://localhost/bookmarks/resume?t=6"));
+    assert_eq!(stage.urls[5], ("activity Approve".into(), Some(Duration::from_secs(60))));
 }
 
 #[test]

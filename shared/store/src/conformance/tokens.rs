@@ -20,6 +20,10 @@ async fn a_granted_token_is_good_until_it_expires(store: Subject) {
     assert_eq!(store.token("t", at(9)).await.unwrap(), Some(new));
     assert_eq!(store.token("t", at(10)).await.unwrap(), None);
     assert_eq!(store.token("u", at(9)).await.unwrap(), None);
+    let mut new = token("u", "a", at(10));
+    new.target = TokenTarget::Activity("Flow:Approve".to_owned());
+    store.grant(new.clone()).await.unwrap();
+    assert_eq!(store.token("u", at(9)).await.unwrap(), Some(new));
 }
 
 async fn a_token_is_used_once(store: Subject) {
