@@ -1,9 +1,13 @@
-//! The other side of calls: an HTTP server that keeps what it gets.
+//! The other side of calls: an HTTP server that keeps what it gets, and one that lets callers wait.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::sync::watch;
 
 /// A server on a thread of its own; it ends with the process.
 #[derive(Clone, Debug)]
@@ -65,6 +69,56 @@ impl OtherSide {
              Connection: close\r\n\r\n"
         );
         drop(stream.write_all(&[head.as_bytes(), &body].concat()));
+    }
+}
+
+/// A server that answers nobody until it is opened.
+#[derive(Debug)]
+pub(crate) struct Closed {
+    pub(crate) url: String,
+    is_open: watch::Sender<bool>,
+    asked: Arc<AtomicUsize>,
+}
+
+impl Closed {
+    #[expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
+    pub(crate) async fn start() -> Self {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let closed = Self { url, is_open: watch::Sender::new(false), asked: Arc::default() };
+        let (is_open, asked) = (closed.is_open.subscribe(), Arc::clone(&closed.asked));
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(wait(stream, is_open.clone(), Arc::clone(&asked)));
+            }
+        });
+        closed
+    }
+
+    /// Answers everybody from now on.
+    pub(crate) fn open(&self) {
+        self.is_open.send_replace(true);
+    }
+
+    /// How many requests it got.
+    pub(crate) fn asked(&self) -> usize {
+        self.asked.load(Ordering::Relaxed)
+    }
+}
+
+async fn wait(
+    mut stream: tokio::net::TcpStream,
+    mut is_open: watch::Receiver<bool>,
+    asked: Arc<AtomicUsize>,
+) {
+    let mut head = [0; 4096];
+    if stream.read(&mut head).await.is_ok_and(|count| count > 0) {
+        asked.fetch_add(1, Ordering::Relaxed);
+        let answer = b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n";
+        if is_open.wait_for(|open| *open).await.is_ok() {
+            // A caller that is gone needs no answer.
+            drop(stream.write_all(answer).await);
+        }
     }
 }
 

@@ -44,6 +44,7 @@ stories! {
         each_message_of_a_stream_starts_one_instance_g1_g2
         what_is_chosen_starts_once_and_in_order;
     payloads: objects_of_headers_are_inputs_while_executors_die_g1_g2;
+    more: each_executor_that_joins_carries_as_much_as_the_first;
     publication: a_new_version_runs_everywhere_at_once_g10;
     refusals: bad_input_is_refused_at_every_door_with_a_reason;
     searchable: instances_are_found_by_the_values_of_their_variables;

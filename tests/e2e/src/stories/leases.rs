@@ -5,12 +5,10 @@ use std::time::Duration;
 use cluster::{Node, NodePlan};
 use serde_json::{Value, json};
 use testkit::eventually;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpListener;
-use tokio::sync::watch;
 
 use super::waiting::open_bookmark;
 use crate::api::Api;
+use crate::other_side::Closed;
 use crate::workflow::{event, line, sequence};
 use crate::world::World;
 
@@ -29,8 +27,8 @@ pub(crate) async fn every_lease_is_in_the_log_and_in_the_figures(world: World) {
     plan.arguments.extend(settings.map(str::to_owned));
     let node = world.start(plan).await;
     let api = Api::new(&node.url());
-    let (open, is_open) = watch::channel(false);
-    let call = json!({"type": "SendHttpRequest", "id": "call", "url": callee(is_open).await});
+    let callee = Closed::start().await;
+    let call = json!({"type": "SendHttpRequest", "id": "call", "url": callee.url});
     api.publish(&sequence("free", &[event("wait", "go"), line("over", "'over'")])).await;
     api.publish(&sequence("calls", &[event("wait", "go"), call, line("over", "'over'")])).await;
     for series in ["staunch_lease_failures_total{why=\"held\"}", "staunch_lease_losses_total"] {
@@ -57,7 +55,7 @@ pub(crate) async fn every_lease_is_in_the_log_and_in_the_figures(world: World) {
         api.figure("staunch_lease_losses_total").await > 0.0
     })
     .await;
-    open.send(true).unwrap();
+    callee.open();
     free(&world, &id).await;
     api.reaches(&id, "Finished", SOON).await;
 }
@@ -123,26 +121,4 @@ fn has(node: &Node, id: &str, what: &str) -> bool {
 
 fn said(node: &Node, id: &str, what: &str) -> String {
     last_line(node, id, what).unwrap_or_else(|| panic!("no {what:?} in {}", node.said()))
-}
-
-/// A server that answers when it is open; its URL.
-#[expect(clippy::disallowed_methods, reason = "the task of a test ends with its test")]
-async fn callee(is_open: watch::Receiver<bool>) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    tokio::spawn(async move {
-        while let Ok((mut stream, _)) = listener.accept().await {
-            let mut is_open = is_open.clone();
-            tokio::spawn(async move {
-                let mut head = [0; 4096];
-                let answer = b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n";
-                if stream.read(&mut head).await.is_ok() && is_open.wait_for(|open| *open).await.is_ok()
-                {
-                    // A caller that is gone needs no answer.
-                    drop(stream.write_all(answer).await);
-                }
-            });
-        }
-    });
-    url
 }
