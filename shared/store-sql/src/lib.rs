@@ -27,6 +27,7 @@ mod inspect;
 mod instances;
 mod joined;
 mod keys;
+mod labels;
 mod leftovers;
 mod loads;
 mod measure;

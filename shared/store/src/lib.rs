@@ -16,6 +16,7 @@ mod identity;
 mod inbox;
 mod instances;
 mod keys;
+mod labels;
 mod leftovers;
 pub mod memory;
 mod outbox;
@@ -52,6 +53,7 @@ pub use instances::{
     Loaded, NewInstance, PlaceKey, TimeColumn, TimeFilter, TimeOperator,
 };
 pub use keys::{ApiKey, Audit, AuditFilter, Keys};
+pub use labels::{Label, LabelKept, Labels, check_label, check_version_labels};
 pub use leftovers::{Leftover, Leftovers};
 pub use outbox::{Outbox, OutboxRow};
 pub use page::{Listed, Page};
@@ -76,6 +78,7 @@ pub use values::{
 pub trait Store:
     Instances
     + Definitions
+    + Labels
     + Bookmarks
     + Inbox
     + Timers

@@ -12,6 +12,7 @@ mod identity;
 mod inbox;
 mod instances;
 mod keys;
+mod labels;
 mod leftovers;
 mod outbox;
 mod payloads;
