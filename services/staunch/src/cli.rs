@@ -9,9 +9,9 @@ use store::Store;
 
 use crate::command::{
     app, apply, archive, bench, config, dead, decode, demo, dev, doctor, events, health, incident,
-    instance, key, lease, log_level, migrate, nats_permissions, payload, provision, retention,
-    role, run, runtime, schedule, secret, server, signing_key, support_bundle, test, top, user,
-    validate, why, worker, workflow,
+    instance, key, label, lease, log_level, migrate, nats_permissions, payload, provision,
+    retention, role, run, runtime, schedule, secret, server, signing_key, support_bundle, test,
+    top, user, validate, why, worker, workflow,
 };
 use crate::failure::{EXIT_CODES, Kind};
 use crate::output::Format;
@@ -64,6 +64,8 @@ enum Command {
     Apply(apply::ApplyArgs),
     /// Lists, shows, compares, exports, validates, publishes and retracts definitions
     Workflow(workflow::WorkflowArgs),
+    /// Lists, makes and removes labels of definitions, and sets those of one
+    Label(label::LabelArgs),
     /// Runs the tests of definitions, without a server
     Test(test::TestArgs),
     /// Lists, shows, watches, cancels and resumes instances
@@ -226,6 +228,7 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
         Command::Run(args) => run::run(args, format).await,
         Command::Apply(args) => apply::run(args, format).await,
         Command::Workflow(args) => workflow::run(args, format).await,
+        Command::Label(args) => label::run(args, format).await,
         Command::Test(args) => test::run(&args, format),
         Command::NatsPermissions(args) => nats_permissions::run(&args, format),
         Command::Instance(args) => instance::run(args, format).await,

@@ -15,6 +15,7 @@ pub(crate) mod health;
 pub(crate) mod incident;
 pub(crate) mod instance;
 pub(crate) mod key;
+pub(crate) mod label;
 pub(crate) mod lease;
 pub(crate) mod log_level;
 pub(crate) mod migrate;
