@@ -191,6 +191,7 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(cluster::leases))
         .routes(routes!(cluster::streams))
         .routes(routes!(cluster::database))
+        .routes(routes!(cluster::statements))
 }
 
 /// The routes under each mount of the API that a designer has tabs for.

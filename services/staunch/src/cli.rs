@@ -10,8 +10,8 @@ use store::Store;
 use crate::command::{
     app, apply, archive, bench, config, dead, decode, demo, dev, doctor, events, health, incident,
     instance, key, label, lease, log_level, migrate, nats_permissions, payload, provision,
-    retention, role, run, runtime, schedule, secret, server, signing_key, support_bundle, test,
-    top, user, validate, why, worker, workflow,
+    retention, role, run, runtime, schedule, secret, server, signing_key, statement,
+    support_bundle, test, top, user, validate, why, worker, workflow,
 };
 use crate::failure::{EXIT_CODES, Kind};
 use crate::output::Format;
@@ -84,6 +84,8 @@ enum Command {
     Dead(dead::DeadArgs),
     /// Lists leases, which show what node holds what instance, and takes them away
     Lease(lease::LeaseArgs),
+    /// Lists what the statements of the database take at a node
+    Statement(statement::StatementArgs),
     /// Removes ended instances after their time, or says which would be removed
     Retention(retention::RetentionArgs),
     /// Lists and reads archived instances
@@ -236,6 +238,7 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
         Command::Runtime(args) => runtime::run(args, format).await,
         Command::Payload(args) => payload::run(args, format).await,
         Command::Schedule(args) => schedule::run(args, format).await,
+        Command::Statement(args) => statement::run(args, format).await,
         Command::Why(args) => why::run(args, format).await,
         Command::Top(args) => top::run(args, format).await,
         Command::Worker(args) => worker::run(args, format).await,

@@ -30,6 +30,7 @@ pub(crate) mod schedule;
 pub(crate) mod secret;
 pub(crate) mod server;
 pub(crate) mod signing_key;
+pub(crate) mod statement;
 pub(crate) mod support_bundle;
 pub(crate) mod test;
 pub(crate) mod top;

@@ -45,6 +45,7 @@ mod search;
 mod secrets;
 mod sessions;
 mod shown;
+mod slowest;
 mod sql;
 mod statements;
 mod stats;

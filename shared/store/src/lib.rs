@@ -42,7 +42,7 @@ pub use definitions::{
     Published, PublishedVersion, Retracted, Saved, VersionOption,
 };
 pub use error::Error;
-pub use figures::{Figures, PoolFigures};
+pub use figures::{Figures, PoolFigures, StatementFigures};
 pub use identity::{
     Application, Identity, Role, RoleChange, User, UserChange, check_application, check_role,
     check_user,
@@ -107,6 +107,10 @@ pub trait Store:
 
     /// How this process uses the database now.
     fn figures(&self) -> Figures;
+
+    /// What each statement took in this process, in no order: a limited number of statements, and
+    /// one entry for all others.
+    fn statements(&self) -> Vec<StatementFigures>;
 
     /// Finishes the queued work, then closes. Both together take a bounded time; work that is not
     /// finished by then is given up, and its callers get an error.

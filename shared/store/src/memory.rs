@@ -118,6 +118,11 @@ impl Store for MemoryStore {
         crate::Figures { backend: "memory", ..crate::Figures::default() }
     }
 
+    /// None: the twin has no statements.
+    fn statements(&self) -> Vec<crate::StatementFigures> {
+        Vec::new()
+    }
+
     async fn close(&self) {}
 }
 

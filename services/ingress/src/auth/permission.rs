@@ -268,6 +268,7 @@ const API: &[(&str, &str, Need)] = &[
     ("GET", "/cluster/leases", P("read:nodes")),
     ("GET", "/cluster/streams", P("read:nodes")),
     ("GET", "/cluster/database", P("read:nodes")),
+    ("GET", "/cluster/statements", P("read:nodes")),
 ];
 
 /// The routes outside of the API.
