@@ -40,6 +40,7 @@ mod m0022_incidents;
 mod m0023_payloads;
 mod m0024_listed_bookmarks;
 mod m0025_payload_places;
+mod m0026_labels;
 
 pub use sea_orm_migration::MigratorTrait;
 use sea_orm_migration::sea_orm::DatabaseBackend;
@@ -104,5 +105,6 @@ fn all() -> Vec<(&'static str, &'static [&'static str])> {
         ("m0023_payloads", m0023_payloads::STATEMENTS),
         ("m0024_listed_bookmarks", m0024_listed_bookmarks::STATEMENTS),
         ("m0025_payload_places", m0025_payload_places::STATEMENTS),
+        ("m0026_labels", m0026_labels::STATEMENTS),
     ]
 }

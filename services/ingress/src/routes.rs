@@ -26,6 +26,7 @@ mod instance_filter;
 mod instances;
 mod journal;
 mod keys;
+mod labels;
 mod leases;
 mod letters;
 mod live;
@@ -180,6 +181,7 @@ pub(crate) fn api() -> Routes {
         .merge(tools())
         .merge(people())
         .merge(secrets())
+        .merge(labels())
         .routes(routes!(keys::list, keys::make))
         .routes(routes!(keys::delete))
         .routes(routes!(keys::audit))
@@ -189,6 +191,7 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(cluster::leases))
         .routes(routes!(cluster::streams))
         .routes(routes!(cluster::database))
+        .routes(routes!(cluster::statements))
 }
 
 /// The routes under each mount of the API that a designer has tabs for.
@@ -225,6 +228,14 @@ fn secrets() -> Routes {
         .routes(routes!(secrets::rotate))
         .routes(routes!(secrets::revoke))
         .routes(routes!(secrets::test))
+}
+
+/// The routes under each mount of the API about labels of definitions.
+fn labels() -> Routes {
+    Routes::default()
+        .routes(routes!(labels::list, labels::create))
+        .routes(routes!(labels::get, labels::update, labels::delete))
+        .routes(routes!(labels::of_version, labels::set_of_version))
 }
 
 /// The routes under each mount of the API that take whole definitions.

@@ -29,6 +29,7 @@ mod idempotency;
 mod identity;
 mod incidents;
 mod instances;
+mod labels;
 mod leases;
 mod letters;
 mod links;

@@ -9,9 +9,9 @@ use store::Store;
 
 use crate::command::{
     app, apply, archive, bench, config, dead, decode, demo, dev, doctor, events, health, incident,
-    instance, key, lease, log_level, migrate, nats_permissions, payload, provision, retention,
-    role, run, runtime, schedule, secret, server, signing_key, support_bundle, test, top, user,
-    validate, why, worker, workflow,
+    instance, key, label, lease, log_level, migrate, nats_permissions, payload, provision,
+    retention, role, run, runtime, schedule, secret, server, signing_key, statement,
+    support_bundle, test, top, user, validate, why, worker, workflow,
 };
 use crate::failure::{EXIT_CODES, Kind};
 use crate::output::Format;
@@ -64,6 +64,8 @@ enum Command {
     Apply(apply::ApplyArgs),
     /// Lists, shows, compares, exports, validates, publishes and retracts definitions
     Workflow(workflow::WorkflowArgs),
+    /// Lists, makes and removes labels of definitions, and sets those of one
+    Label(label::LabelArgs),
     /// Runs the tests of definitions, without a server
     Test(test::TestArgs),
     /// Lists, shows, watches, cancels and resumes instances
@@ -82,6 +84,8 @@ enum Command {
     Dead(dead::DeadArgs),
     /// Lists leases, which show what node holds what instance, and takes them away
     Lease(lease::LeaseArgs),
+    /// Lists what the statements of the database take at a node
+    Statement(statement::StatementArgs),
     /// Removes ended instances after their time, or says which would be removed
     Retention(retention::RetentionArgs),
     /// Lists and reads archived instances
@@ -226,6 +230,7 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
         Command::Run(args) => run::run(args, format).await,
         Command::Apply(args) => apply::run(args, format).await,
         Command::Workflow(args) => workflow::run(args, format).await,
+        Command::Label(args) => label::run(args, format).await,
         Command::Test(args) => test::run(&args, format),
         Command::NatsPermissions(args) => nats_permissions::run(&args, format),
         Command::Instance(args) => instance::run(args, format).await,
@@ -233,6 +238,7 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
         Command::Runtime(args) => runtime::run(args, format).await,
         Command::Payload(args) => payload::run(args, format).await,
         Command::Schedule(args) => schedule::run(args, format).await,
+        Command::Statement(args) => statement::run(args, format).await,
         Command::Why(args) => why::run(args, format).await,
         Command::Top(args) => top::run(args, format).await,
         Command::Worker(args) => worker::run(args, format).await,

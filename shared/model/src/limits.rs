@@ -221,6 +221,14 @@ pub const PAGE_SKIP_MAX: u64 = 1_000_000_000;
 pub const REQUEST_ITEMS_MAX: usize = 1_000;
 /// Bytes of a name, a correlation id or a search term in a request.
 pub const NAME_BYTES_MAX: usize = 1_024;
+/// Labels of definitions.
+pub const LABELS_MAX: usize = 1_000;
+/// Labels of one version of a definition.
+pub const VERSION_LABELS_MAX: usize = 100;
+/// Characters of the name of a label.
+pub const LABEL_NAME_CHARS_MAX: usize = 100;
+/// Bytes of the description of a label.
+pub const LABEL_DESCRIPTION_BYTES_MAX: usize = 2_000;
 /// Searchable variables of one definition.
 pub const SEARCHABLE_MAX: usize = 16;
 /// Bytes of the name of a searchable variable.

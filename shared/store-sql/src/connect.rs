@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use sea_orm::{ConnectionTrait as _, DatabaseTransaction};
-use store::{Error, Figures, PoolFigures, Store};
+use store::{Error, Figures, PoolFigures, StatementFigures, Store};
 use tokio::time::{Instant, timeout_at};
 
 use crate::database::Database;
@@ -14,8 +14,8 @@ use crate::notes::Notes;
 use crate::options::Options;
 use crate::pipeline::{Pipeline, Work, WorkEnd};
 use crate::pools::Pools;
-use crate::schema;
 use crate::stats::Stats;
+use crate::{schema, slowest};
 
 pub(crate) use crate::database::commit;
 
@@ -114,6 +114,10 @@ impl Store for SqlStore {
             Pools::Postgres { .. } => "PostgreSQL",
         };
         Figures { backend, queued: number(self.pipeline.queued()), pools: pools.to_vec() }
+    }
+
+    fn statements(&self) -> Vec<StatementFigures> {
+        slowest::all()
     }
 
     async fn close(&self) {

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use crate::access::Access;
 use crate::failure::{Failure, is_answer};
 use crate::joined::Texts;
-use crate::measure::{self, Wait};
+use crate::measure::{self, Run, Wait};
 use crate::options::Options;
 use crate::pools::{Openings, Pools};
 use crate::stats::Counters;
@@ -132,14 +132,20 @@ impl Database {
         let query = sqlx::query_scalar_with(sqlx::AssertSqlSafe(text), arguments);
         if openings.is_some() {
             let mut tx = self.begin().await?;
-            let ids = tx.ids(query).await?;
+            let run = Run::begin(text);
+            let ids = tx.ids(query).await;
+            run.over(ids.as_ref().ok().map(|ids| ids.len() as u64));
+            let ids = ids?;
             tx.commit().await?;
             return Ok(ids);
         }
         let wait = Wait::begin();
         let mut session = writer.acquire().await?;
         wait.over();
-        query.fetch_all(&mut *session).await.map_err(|error| {
+        let run = Run::begin(text);
+        let ids = query.fetch_all(&mut *session).await;
+        run.over(ids.as_ref().ok().map(|ids| ids.len() as u64));
+        ids.map_err(|error| {
             let answered = matches!(error, sqlx::Error::Database(_));
             Failure::at_commit(error, answered)
         })

@@ -1,13 +1,14 @@
 //! Definitions, their triggers and schedules.
 
+mod deletion;
 mod filter;
 mod registration;
 
 use async_trait::async_trait;
-use model::{Definition, DefinitionId, Schedule, SubStatus, Timestamp, Trigger, VersionId};
+use model::{Definition, DefinitionId, Schedule, Timestamp, Trigger, VersionId};
 use sea_orm::sea_query::{Expr, ExprTrait as _, OnConflict};
 use sea_orm::{
-    ColumnTrait as _, ConnectionTrait, DatabaseBackend, DatabaseTransaction, EntityTrait as _,
+    ColumnTrait as _, ConnectionTrait as _, DatabaseBackend, DatabaseTransaction, EntityTrait as _,
     IntoActiveModel as _, PaginatorTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _,
     Statement,
 };
@@ -19,9 +20,10 @@ use store::{
 use crate::codec::{json, parse};
 use crate::connect::{SqlStore, commit};
 use crate::entity::definition::{Column, Entity, Model};
-use crate::entity::{instance, schedule, trigger};
+use crate::entity::{definition_label, instance, schedule, trigger};
 use crate::failure::Failure;
-use crate::values;
+use crate::{labels, values};
+use deletion::{Made, hold_starts, mark_deleted, unfinished};
 use filter::{condition, is, ordered};
 use registration::{end_pauses, put_schedules, put_triggers, unregister};
 
@@ -156,7 +158,8 @@ impl SqlStore {
         found.into_iter().map(trigger::Model::trigger).collect()
     }
 
-    async fn change(&self) -> Result<DatabaseTransaction, Failure> {
+    /// Begins a change of definitions or their labels.
+    pub(crate) async fn change(&self) -> Result<DatabaseTransaction, Failure> {
         let tx = self.begin().await?;
         if tx.get_database_backend() == DatabaseBackend::Postgres {
             tx.execute_unprepared(LOCK).await?;
@@ -171,8 +174,11 @@ impl SqlStore {
             return Ok(Saved::Overtaken { by: latest.map(Box::new) });
         }
         let known = known(&tx, definition).await?;
-        if known.is_some_and(|known| known.is_immutable()) {
+        if known.as_ref().is_some_and(Definition::is_immutable) {
             return Err(check::immutable_version(definition).into());
+        }
+        if known.is_none() {
+            labels::inherit(&tx, definition, latest.as_ref()).await?;
         }
         if definition.is_latest {
             clear(&tx, definition, Column::IsLatest).await?;
@@ -237,6 +243,7 @@ impl SqlStore {
         mark_deleted(&tx, "definition_id", id.as_str()).await?;
         let gone =
             Entity::delete_many().filter(Column::DefinitionId.eq(id.as_str())).exec(&tx).await?;
+        labels::drop_of(&tx, definition_label::Column::DefinitionId, id.as_str()).await?;
         end_pauses(&tx, id).await?;
         unregister(&tx, trigger::Column::DefinitionId, schedule::Column::DefinitionId, id.as_str())
             .await?;
@@ -261,6 +268,7 @@ impl SqlStore {
         }
         mark_deleted(&tx, "id", id.as_str()).await?;
         Entity::delete_by_id(id.as_str()).exec(&tx).await?;
+        labels::drop_of(&tx, definition_label::Column::VersionId, id.as_str()).await?;
         unregister(&tx, trigger::Column::VersionId, schedule::Column::VersionId, id.as_str())
             .await?;
         if gone.is_latest {
@@ -289,6 +297,9 @@ async fn publish_in(
     if let Some(by) = clash(tx, id, triggers).await? {
         return Ok(Published::RouteTaken { by: Box::new(by) });
     }
+    if known.is_none() {
+        labels::inherit(tx, &stored, latest.as_ref()).await?;
+    }
     clear(tx, &stored, Column::IsLatest).await?;
     clear(tx, &stored, Column::IsPublished).await?;
     put(tx, &stored).await?;
@@ -311,67 +322,6 @@ async fn promote(tx: &DatabaseTransaction, definition_id: &str) -> Result<(), Fa
             .exec(tx)
             .await?;
     }
-    Ok(())
-}
-
-/// The instances that a deletion examines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Made {
-    Ever,
-    /// Those accepted within the last hour, by the database's clock. An hour is more than clocks
-    /// differ.
-    Lately,
-}
-
-/// The unfinished instances of this kind, if there are any.
-async fn unfinished(
-    database: &impl ConnectionTrait,
-    used: Expr,
-    made: Made,
-) -> Result<Option<Deleted>, Failure> {
-    let statuses = [SubStatus::Pending, SubStatus::Executing, SubStatus::Suspended];
-    let mut query = instance::Entity::find()
-        .filter(used)
-        .filter(instance::Column::Status.is_in(statuses.map(|status| status.to_string())));
-    if made == Made::Lately {
-        let hour_ago = match database.get_database_backend() {
-            DatabaseBackend::Postgres => {
-                "created_at >= floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - 3600000"
-            }
-            _ => "created_at >= unixepoch() * 1000 - 3600000",
-        };
-        query = query.filter(Expr::cust(hour_ago));
-    }
-    let instances = query.count(database).await?;
-    Ok((instances > 0).then_some(Deleted::InUse { instances }))
-}
-
-/// From here to the end of the transaction no start is written. If one was written since the caller
-/// looked, returns [`Deleted::InUse`]. A start that waits meanwhile sees the deleted versions. Only
-/// instances accepted recently can be new since then, so this takes no longer for a large table.
-///
-/// A start may hold a schedule that the deletion is about to retire: then one of them waits for the
-/// other, and this side gives up soon and tries again.
-async fn hold_starts(tx: &DatabaseTransaction, used: Expr) -> Result<Option<Deleted>, Failure> {
-    if tx.get_database_backend() == DatabaseBackend::Postgres {
-        tx.execute_unprepared("SET LOCAL lock_timeout = '300ms'").await?;
-        tx.execute_unprepared("LOCK TABLE instances IN SHARE MODE").await?;
-    }
-    unfinished(tx, used, Made::Lately).await
-}
-
-/// Records the versions that are about to be deleted: those with this value in the column.
-async fn mark_deleted(
-    tx: &DatabaseTransaction,
-    column: &'static str,
-    value: &str,
-) -> Result<(), Failure> {
-    let text = format!(
-        "INSERT INTO deleted_versions (version_id, definition_id)
-         SELECT id, definition_id FROM definitions WHERE {column} = $1 ON CONFLICT DO NOTHING"
-    );
-    let statement = Statement::from_sql_and_values(tx.get_database_backend(), text, [value.into()]);
-    tx.execute_raw(statement).await?;
     Ok(())
 }
 

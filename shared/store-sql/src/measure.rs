@@ -4,11 +4,14 @@ use std::time::Instant;
 
 use sea_orm::{DatabaseConnection, sqlx};
 
+use crate::slowest;
+
 /// Measures every statement of this connection.
 pub(crate) fn statements(connection: &mut DatabaseConnection) {
     connection.set_metric_callback(|info| {
         let (operation, table) = kind(&info.statement.sql);
         meter::DATABASE_QUERY_DURATION.record(&[operation, table], info.elapsed);
+        slowest::add(&info.statement.sql, info.elapsed);
     });
 }
 
@@ -93,6 +96,23 @@ impl Wait {
 
     pub(crate) fn over(self) {
         meter::DATABASE_ACQUIRE_DURATION.record(&[], self.0.elapsed());
+    }
+}
+
+/// A run of a statement of the pipeline, which begins now.
+pub(crate) struct Run<'a> {
+    text: &'a str,
+    began: Instant,
+}
+
+impl<'a> Run<'a> {
+    pub(crate) fn begin(text: &'a str) -> Self {
+        Self { text, began: Instant::now() }
+    }
+
+    /// It has read or written this many rows; none if it has failed.
+    pub(crate) fn over(self, rows: Option<u64>) {
+        slowest::add_constant(self.text, self.began.elapsed(), rows);
     }
 }
 

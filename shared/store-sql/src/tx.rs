@@ -11,6 +11,7 @@ use store::Error;
 use crate::cell::{Cell, Row};
 use crate::columns::{BoundColumn, Kind};
 use crate::failure::Failure;
+use crate::measure::Run;
 use crate::sql::Sql;
 
 /// A transaction on either database, or a connection that only reads.
@@ -27,17 +28,24 @@ impl Tx {
         if rows.is_empty() {
             return Ok(());
         }
-        match self.connection() {
+        let run = Run::begin(&sql.text);
+        let done = self.execute(sql, rows).await;
+        run.over(done.as_ref().ok().copied());
+        done.map(drop)
+    }
+
+    /// Runs the statement; returns the number of rows that it changed.
+    async fn execute(&mut self, sql: &'static Sql, rows: &[&Row]) -> Result<u64, Failure> {
+        Ok(match self.connection() {
             Connection::Sqlite(connection) => {
                 let (text, arguments) = sqlite_call(sql, rows)?;
-                sqlx::query_with(text, arguments).execute(connection).await?;
+                sqlx::query_with(text, arguments).execute(connection).await?.rows_affected()
             }
             Connection::Postgres(connection) => {
                 let (text, arguments) = postgres_call(sql, rows)?;
-                sqlx::query_with(text, arguments).execute(connection).await?;
+                sqlx::query_with(text, arguments).execute(connection).await?.rows_affected()
             }
-        }
-        Ok(())
+        })
     }
 
     /// Runs the statement for these rows and returns its result rows.
@@ -49,6 +57,17 @@ impl Tx {
         if rows.is_empty() {
             return Ok(Vec::new());
         }
+        let run = Run::begin(&sql.text);
+        let found = self.found(sql, rows).await;
+        run.over(found.as_ref().ok().map(|found| found.len() as u64));
+        found
+    }
+
+    async fn found(
+        &mut self,
+        sql: &'static Sql,
+        rows: &[&Row],
+    ) -> Result<Vec<QueryResult>, Failure> {
         match self.connection() {
             Connection::Sqlite(connection) => {
                 let (text, arguments) = sqlite_call(sql, rows)?;

@@ -17,6 +17,7 @@ mod identity;
 mod inbox;
 mod instances;
 mod keys;
+mod labels;
 mod leftovers;
 mod outbox;
 mod payloads;
@@ -46,6 +47,7 @@ pub async fn exercise(make: impl AsyncFn() -> Arc<dyn Store>) {
     commits::exercise(&make).await;
     definitions::exercise(&make).await;
     deletions::exercise(&make).await;
+    labels::exercise(&make).await;
     schedules::exercise(&make).await;
     bookmarks::exercise(&make).await;
     inbox::exercise(&make).await;

@@ -63,6 +63,8 @@ pub struct DefinitionFilter {
     pub name: Option<String>,
     /// Only system definitions, or only the others.
     pub is_system: Option<bool>,
+    /// Versions with any of these labels, by id; all when empty.
+    pub labels: Vec<String>,
     /// In this order.
     pub order: DefinitionOrder,
 }
@@ -215,7 +217,7 @@ pub struct PublishedVersion {
 #[async_trait]
 pub trait Definitions: Send + Sync {
     /// Saves a draft under its version id. If it is the latest version, no other version of its
-    /// definition stays the latest. An immutable version is never changed; a draft that is saved
+    /// definition stays the latest. A new version takes along the labels of the latest one. An immutable version is never changed; a draft that is saved
     /// with `published_at` becomes one, without being published.
     ///
     /// # Errors

@@ -16,6 +16,7 @@ mod identity;
 mod inbox;
 mod instances;
 mod keys;
+mod labels;
 mod leftovers;
 pub mod memory;
 mod outbox;
@@ -41,7 +42,7 @@ pub use definitions::{
     Published, PublishedVersion, Retracted, Saved, VersionOption,
 };
 pub use error::Error;
-pub use figures::{Figures, PoolFigures};
+pub use figures::{Figures, PoolFigures, StatementFigures};
 pub use identity::{
     Application, Identity, Role, RoleChange, User, UserChange, check_application, check_role,
     check_user,
@@ -52,6 +53,7 @@ pub use instances::{
     Loaded, NewInstance, PlaceKey, TimeColumn, TimeFilter, TimeOperator,
 };
 pub use keys::{ApiKey, Audit, AuditFilter, Keys};
+pub use labels::{Label, LabelKept, Labels, check_label, check_version_labels};
 pub use leftovers::{Leftover, Leftovers};
 pub use outbox::{Outbox, OutboxRow};
 pub use page::{Listed, Page};
@@ -76,6 +78,7 @@ pub use values::{
 pub trait Store:
     Instances
     + Definitions
+    + Labels
     + Bookmarks
     + Inbox
     + Timers
@@ -104,6 +107,10 @@ pub trait Store:
 
     /// How this process uses the database now.
     fn figures(&self) -> Figures;
+
+    /// What each statement took in this process, in no order: a limited number of statements, and
+    /// one entry for all others.
+    fn statements(&self) -> Vec<StatementFigures>;
 
     /// Finishes the queued work, then closes. Both together take a bounded time; work that is not
     /// finished by then is given up, and its callers get an error.

@@ -12,6 +12,7 @@ mod identity;
 mod inbox;
 mod instances;
 mod keys;
+mod labels;
 mod leftovers;
 mod outbox;
 mod payloads;
@@ -115,6 +116,11 @@ impl Store for MemoryStore {
 
     fn figures(&self) -> crate::Figures {
         crate::Figures { backend: "memory", ..crate::Figures::default() }
+    }
+
+    /// None: the twin has no statements.
+    fn statements(&self) -> Vec<crate::StatementFigures> {
+        Vec::new()
     }
 
     async fn close(&self) {}

@@ -32,6 +32,9 @@ pub(crate) const WORKFLOWS: &str = "/workflows";
 /// Elsa's name of the permission to pause, resume and drain.
 const MANAGE_RUNTIME: &str = "ManageWorkflowRuntime";
 
+/// The permission to see which labels versions have, alone and in lists of versions.
+pub(crate) const READ_VERSION_LABELS: &str = "read:workflow-definition-labels";
+
 /// The need of the hub.
 const HUB: Need = Key(&["read:workflow-instances"]);
 const NEGOTIATION: Need = Key(&[]);
@@ -250,6 +253,13 @@ const API: &[(&str, &str, Need)] = &[
     ("POST", "/secrets/{name}/rotate", P("write:secrets")),
     ("POST", "/secrets/{name}/revoke", P("write:secrets")),
     ("POST", "/secrets/{name}/test", P("test:secrets")),
+    ("GET", "/labels", P("read:labels")),
+    ("POST", "/labels", P("create:labels")),
+    ("GET", "/labels/{id}", P("read:labels")),
+    ("POST", "/labels/{id}", P("update:labels")),
+    ("DELETE", "/labels/{id}", P("delete:labels")),
+    ("GET", "/workflow-definitions/{id}/labels", P(READ_VERSION_LABELS)),
+    ("POST", "/workflow-definitions/{id}/labels", P("update:workflow-definition-labels")),
     ("GET", "/api-keys", P("read:api-keys")),
     ("POST", "/api-keys", P("write:api-keys")),
     ("DELETE", "/api-keys/{id}", P("delete:api-keys")),
@@ -258,6 +268,7 @@ const API: &[(&str, &str, Need)] = &[
     ("GET", "/cluster/leases", P("read:nodes")),
     ("GET", "/cluster/streams", P("read:nodes")),
     ("GET", "/cluster/database", P("read:nodes")),
+    ("GET", "/cluster/statements", P("read:nodes")),
 ];
 
 /// The routes outside of the API.

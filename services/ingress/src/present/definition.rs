@@ -42,9 +42,8 @@ pub(crate) struct DefinitionPage {
 }
 
 impl DefinitionPage {
-    pub(crate) fn new(found: &store::Listed<Definition>) -> Self {
-        let items = found.items.iter().map(DefinitionSummary::from).collect();
-        Self { items, total_count: found.total, links: list_links() }
+    pub(crate) fn new(items: Vec<DefinitionSummary>, total_count: u64) -> Self {
+        Self { items, total_count, links: list_links() }
     }
 }
 
@@ -73,7 +72,16 @@ pub(crate) struct DefinitionSummary {
     /// RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     created_at: Option<String>,
+    /// Ids of its labels, in lists and for callers who may see them; absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    labels: Option<Vec<String>>,
     links: Vec<Link>,
+}
+
+impl DefinitionSummary {
+    pub(crate) fn with_labels(self, labels: Vec<String>) -> Self {
+        Self { labels: Some(labels), ..self }
+    }
 }
 
 impl From<&Definition> for DefinitionSummary {
@@ -97,6 +105,7 @@ impl From<&Definition> for DefinitionSummary {
             materializer_name: "Json",
             is_materializer_available: true,
             created_at: definition.created_at.map(|at| at.to_string()),
+            labels: None,
             links: links(definition),
         }
     }

@@ -1,11 +1,13 @@
 //! Figures of the cluster, for people who look after it: leases, what NATS holds, the database.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
 use bus::{Bucket, ConsumerFigures, Figures, StreamFigures};
 use serde_json::{Value, json};
+use store::StatementFigures;
 use tokio::time::Instant;
 
 use crate::body::Params;
@@ -122,6 +124,56 @@ pub(super) async fn database(State(app): State<Arc<App>>) -> Result<Json<Value>,
         "queued": figures.queued,
         "pools": pools.collect::<Vec<_>>(),
     })))
+}
+
+/// What each statement of the database took since the start of the node that answers: the longest in
+/// all first, or those with the longest mean, the longest run or the most runs. Texts have no
+/// parameters.
+#[utoipa::path(get, path = "/cluster/statements", tag = "cluster",
+    params(("orderBy" = Option<String>, Query, description = "Total (default), Mean, Max or Count"),
+        ("page" = Option<u64>, Query), ("pageSize" = Option<u64>, Query)),
+    responses((status = 200, body = shape::cluster::Statements),
+        (status = 400, body = ProblemBody)))]
+pub(super) async fn statements(
+    State(app): State<Arc<App>>,
+    params: Params,
+) -> Result<Json<Value>, Problem> {
+    let page = Part::of(&params)?.page()?;
+    let mut found = app.cx.store.statements();
+    let order: fn(&StatementFigures) -> Duration = match params.one("orderBy").unwrap_or("Total") {
+        "" | "Total" => |one| one.total,
+        "Mean" => mean,
+        "Max" => |one| one.max,
+        "Count" => |one| Duration::from_nanos(one.count),
+        other => {
+            return Err(Problem::bad_request(format!(
+                "query parameter orderBy is {other:?}: use Total, Mean, Max or Count"
+            )));
+        }
+    };
+    found.sort_by(|a, b| order(b).cmp(&order(a)).then_with(|| a.text.cmp(&b.text)));
+    let shown = page.of(found.iter().map(statement));
+    Ok(Json(json!({
+        "node": app.cx.presence.node(),
+        "items": shown.items,
+        "totalCount": shown.total,
+    })))
+}
+
+fn statement(figures: &StatementFigures) -> Value {
+    let ms = |time: Duration| time.as_secs_f64() * 1_000.0;
+    json!({
+        "text": figures.text,
+        "count": figures.count,
+        "totalMs": ms(figures.total),
+        "meanMs": ms(mean(figures)),
+        "maxMs": ms(figures.max),
+        "rows": figures.rows,
+    })
+}
+
+fn mean(figures: &StatementFigures) -> Duration {
+    figures.total.div_f64(figures.count.max(1) as f64)
 }
 
 fn unavailable(error: bus::Error) -> Problem {

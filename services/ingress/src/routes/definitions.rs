@@ -9,10 +9,13 @@ use axum::http::header::{ETAG, LINK};
 use axum::response::{IntoResponse, Response};
 use model::{Definition, DefinitionId, VersionId, limits};
 use serde_json::{Value, json};
-use store::{DefinitionColumn, DefinitionFilter, DefinitionOrder, Listed, Page, VersionOption};
+use store::{DefinitionColumn, DefinitionFilter, DefinitionOrder, Page, VersionOption};
 
 use crate::app::App;
+use crate::auth::caller::Caller;
+use crate::auth::permission::READ_VERSION_LABELS;
 use crate::body::Params;
+use crate::bounds;
 use crate::paging::Part;
 use crate::present::definition::{self as present, DefinitionPage, DefinitionSummary};
 use crate::present::shape;
@@ -35,14 +38,18 @@ use crate::respond::segment;
         ("orderBy" = Option<String>, Query, description = "Name (default), Created or Version"),
         ("orderDirection" = Option<String>, Query, description = "Ascending (default for Name) or Descending (default for the others)"),
         ("materializer" = Option<String>, Query, description = "Json; there are no definitions of another"),
+        ("label" = Option<Vec<String>>, Query),
     ),
     responses((status = 200, body = DefinitionPage), (status = 400, body = ProblemBody)),
 )]
 pub(super) async fn list(
     State(app): State<Arc<App>>,
+    caller: Caller,
     params: Params,
 ) -> Result<Json<DefinitionPage>, Problem> {
     let is_ours = |name: &str| name.eq_ignore_ascii_case("Json");
+    let labels = params.many("label");
+    bounds::list("label", &labels)?;
     let filter = DefinitionFilter {
         definition_ids: params.many("definitionIds").into_iter().map(DefinitionId::new).collect(),
         version_ids: params.many("ids").into_iter().map(VersionId::new).collect(),
@@ -51,13 +58,33 @@ pub(super) async fn list(
         name: params.one("name").map(str::to_owned),
         is_system: params.flag("isSystem")?,
         order: order(&params)?,
+        labels,
     };
     let page = Part::of(&params)?.or_all().page()?;
     if !params.one("materializer").is_none_or(is_ours) {
-        return Ok(Json(DefinitionPage::new(&Listed { items: Vec::new(), total: 0 })));
+        return Ok(Json(DefinitionPage::new(Vec::new(), 0)));
     }
     let found = app.cx.store.definitions(&filter, page).await?;
-    Ok(Json(DefinitionPage::new(&found)))
+    let items = summaries(&app, &caller, &found.items).await?;
+    Ok(Json(DefinitionPage::new(items, found.total)))
+}
+
+/// The versions as lists show them: with their labels, if the caller may see those.
+async fn summaries(
+    app: &App,
+    caller: &Caller,
+    versions: &[Definition],
+) -> Result<Vec<DefinitionSummary>, Problem> {
+    let summaries = versions.iter().map(DefinitionSummary::from);
+    if !caller.may(READ_VERSION_LABELS) {
+        return Ok(summaries.collect());
+    }
+    let ids: Vec<_> = versions.iter().map(|version| version.id.clone()).collect();
+    let mut labels = app.cx.store.labels_of(&ids).await?;
+    let labelled = summaries
+        .zip(&ids)
+        .map(|(summary, id)| summary.with_labels(labels.remove(id).unwrap_or_default()));
+    Ok(labelled.collect())
 }
 
 /// Reads `orderBy` and `orderDirection`.
@@ -179,6 +206,7 @@ pub(super) fn file_name(id: &str) -> String {
 pub(super) async fn versions(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
+    caller: Caller,
     params: Params,
 ) -> Result<Response, Problem> {
     let id = definition_id(&id)?;
@@ -189,7 +217,7 @@ pub(super) async fn versions(
     if found.total == 0 {
         return Err(publication::unknown(&id));
     }
-    let items: Vec<_> = found.items.iter().map(DefinitionSummary::from).collect();
+    let items = summaries(&app, &caller, &found.items).await?;
     let after = page.skip().saturating_add(items.len() as u64);
     let mut response = Json(items).into_response();
     let id = segment(id.as_str());

@@ -401,7 +401,7 @@ pub(super) async fn expressions(State(app): State<Arc<App>>) -> Json<Value> {
 }
 
 /// The features of every server, by the names that Elsa has for them.
-const FEATURES: [(&str, &str, &str); 12] = [
+const FEATURES: [(&str, &str, &str); 13] = [
     ("Elsa", "RealTimeWorkflowUpdates", "Real-time workflow updates"),
     ("Elsa", "WorkflowManagement", "Workflow management"),
     ("Elsa", "WorkflowRuntime", "Workflow runtime"),
@@ -414,6 +414,7 @@ const FEATURES: [(&str, &str, &str); 12] = [
     ("Elsa", "Liquid", "Liquid"),
     ("Elsa", "Resilience", "Resilience"),
     ("Elsa.Alterations.ShellFeatures", "Alterations", "Alterations"),
+    ("Elsa.Labels.ShellFeatures", "Labels", "Labels"),
 ];
 
 /// The features of this server: those of every server, and those that its configuration switches on.

@@ -23,6 +23,11 @@ async fn the_cluster_shows_what_nats_and_the_database_hold() {
     let database = world.get("/elsa/api/cluster/database").await.expect(200);
     assert_eq!((&database["backend"], &database["node"]), (&json!("memory"), &json!("node")));
     assert!(database["latencyMs"].as_f64().unwrap() >= 0.0);
+    // The twin has no statements; `store-sql` tests what a database has.
+    let statements = world.get("/elsa/api/cluster/statements?orderBy=Mean").await.expect(200);
+    assert_eq!(statements, json!({"node": "node", "items": [], "totalCount": 0}));
+    let refused = world.get("/elsa/api/cluster/statements?orderBy=Text").await.problem(400);
+    assert!(refused.contains("use Total, Mean, Max or Count"), "{refused}");
 }
 
 #[tokio::test]

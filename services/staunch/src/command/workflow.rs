@@ -11,6 +11,7 @@ use model::limits::PAGE_ITEMS_MAX;
 use serde_json::Value;
 
 use super::apply::{is_same, published_again, readable, unpinned};
+use super::label;
 use crate::client::{self, Client, ClientArgs, segment};
 use crate::difference::difference;
 use crate::document::Document;
@@ -74,6 +75,9 @@ struct ListArgs {
     /// Part of an id, a name or a description
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
+    /// Only definitions with one of these labels, by name or id
+    #[arg(long, value_name = "LABEL")]
+    label: Vec<String>,
     /// At most this many
     #[arg(
         long,
@@ -129,6 +133,9 @@ async fn list(client: &Client, filter: &ListArgs, format: Format) -> Result<(), 
     );
     if let Some(text) = &filter.search {
         path.push_str(&format!("&searchTerm={}", segment(text)));
+    }
+    for id in label::ids_of(client, &filter.label).await? {
+        path.push_str(&format!("&label={}", segment(&id)));
     }
     let page = client.get(&path).await?;
     let items = page.get("items").and_then(Value::as_array).cloned().unwrap_or_default();

@@ -203,6 +203,23 @@ async fn top_shows_what_the_nodes_do() {
 }
 
 #[tokio::test]
+async fn the_statements_of_the_database_are_shown_with_their_times() {
+    let site = Site::start().await;
+    site.instance().await;
+    let listed = site.ask(&["statement", "ls", "--limit", "1000"]).await;
+    let items = listed["items"].as_array().unwrap();
+    let journal = items.iter().find(|one| one["text"].as_str().unwrap().contains("INTO journal"));
+    let journal = journal.unwrap_or_else(|| panic!("{listed:#}"));
+    assert!(journal["rows"].as_u64().unwrap() > 0, "{journal}");
+    let total = |one: &Value| one["totalMs"].as_f64().unwrap();
+    assert!(items.iter().all(|one| total(one) <= total(&items[0])), "{listed:#}");
+    let shown = site.run(&["statement", "ls", "--by", "count", "--limit", "2"]).await;
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert!(shown.starts_with("COUNT") && shown.lines().count() == 3, "{shown}");
+    site.dev.end().await;
+}
+
+#[tokio::test]
 async fn a_support_bundle_has_everything_but_secrets() {
     const SECRETS: [&str; 5] = [
         "Kq7planted-key-0a1b2c3d4e5f60718293",

@@ -13,6 +13,7 @@ mod demo;
 mod dev;
 mod diagnose;
 mod identity;
+mod label;
 mod operate;
 mod places;
 mod retention;

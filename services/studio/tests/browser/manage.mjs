@@ -117,6 +117,47 @@ export async function secrets({ page, look }) {
   await page.getByRole("dialog").waitFor({ state: "detached" });
 }
 
+/** Makes a label, gives it to a definition, finds that by it, changes it and removes it. */
+export async function labels({ page, look }, { studio }) {
+  await page.goto(`${studio}/definitions`);
+  await named(page, "button", "Labels").click();
+  await named(page, "button", "Make a label").click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill("Browser");
+  await dialog.getByLabel("Colour").fill("#1a7f37");
+  await dialog.getByRole("button", { name: "Make a label" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await named(page, "button", "Actions of Browser").click();
+  await named(page, "menuitem", "Change").click();
+  await dialog.getByLabel("Name").fill("Browser walk");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await look("labels");
+  await page.keyboard.press("Escape");
+
+  await page.goto(`${studio}/definitions/browser-approval`);
+  await named(page, "button", "Choose labels").click();
+  await dialog.getByLabel("Browser walk").check();
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await page.getByRole("tabpanel").getByText("Browser walk").waitFor();
+  await look("definition-labels");
+
+  await page.goto(`${studio}/definitions`);
+  await named(page, "button", "Find what has the label Browser walk").click();
+  await page.waitForURL(/label=/);
+  await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 1);
+  await look("definitions-by-label");
+  await named(page, "button", "Remove the filter Browser walk").click();
+  await page.waitForURL((url) => !url.search.includes("label"));
+  await named(page, "button", "Labels").click();
+  await named(page, "button", "Actions of Browser walk").click();
+  await named(page, "menuitem", "Delete").click();
+  await named(page, "button", "Delete Browser walk").click();
+  await page.getByText("There is no label.").waitFor();
+  await page.keyboard.press("Escape");
+}
+
 export async function phone({ page, look }, { studio, failed }) {
   await page.setViewportSize({ width: 390, height: 800 });
   await page.goto(`${studio}/`);

@@ -74,6 +74,12 @@ export async function holdings({ page, look }) {
   await look("cluster-nats");
   await named(page, "tab", "Database").click();
   await page.getByText("A question and its answer").waitFor();
+  await page
+    .getByRole("cell", { name: /instances/ })
+    .first()
+    .waitFor();
+  await page.getByLabel("Order", { exact: true }).selectOption("Longest");
+  await page.waitForURL(/by=Max/);
   await look("cluster-database");
   await named(page, "tab", "Nodes").click();
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { dropped } from "./data.mjs";
 import { named, notice, rail } from "./find.mjs";
-import { access, german, letters, pause, phone, rest, secrets, watcher } from "./manage.mjs";
+import { access, german, labels, letters, pause, phone, rest, secrets, watcher } from "./manage.mjs";
 import { causes, holdings, lastHour, schedules } from "./operate.mjs";
 import { deep, skip, tasks } from "./work.mjs";
 
@@ -247,6 +247,7 @@ export const steps = [
   home,
   frame,
   definitions,
+  labels,
   start,
   instance,
   tasks,

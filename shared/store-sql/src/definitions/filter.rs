@@ -1,10 +1,14 @@
 //! The conditions and the order of a query for definitions.
 
-use sea_orm::sea_query::NullOrdering;
-use sea_orm::{ColumnTrait as _, Condition, Order, QueryOrder as _, Select};
+use sea_orm::sea_query::{Expr, NullOrdering};
+use sea_orm::{
+    ColumnTrait as _, Condition, EntityTrait as _, Order, QueryFilter as _, QueryOrder as _,
+    QuerySelect as _, QueryTrait as _, Select,
+};
 use store::{DefinitionColumn, DefinitionFilter, DefinitionOrder, VersionOption};
 
 use crate::entity::definition::{Column, Entity};
+use crate::entity::definition_label;
 use crate::search::contains;
 
 pub(super) fn is(version: VersionOption) -> Condition {
@@ -33,6 +37,15 @@ pub(super) fn condition(filter: &DefinitionFilter) -> Condition {
         .add_option(filter.search.as_ref().map(|text| contains(Column::Search, text)))
         .add_option(filter.name.as_ref().map(|name| Column::Name.eq(name)))
         .add_option(filter.is_system.map(|wanted| Column::IsSystem.eq(wanted)))
+        .add_option((!filter.labels.is_empty()).then(|| has_label_of(&filter.labels)))
+}
+
+fn has_label_of(labels: &[String]) -> Expr {
+    let rows = definition_label::Entity::find()
+        .select_only()
+        .column(definition_label::Column::VersionId)
+        .filter(definition_label::Column::LabelId.is_in(labels));
+    Column::Id.in_subquery(rows.into_query())
 }
 
 pub(super) fn ordered(query: Select<Entity>, order: DefinitionOrder) -> Select<Entity> {

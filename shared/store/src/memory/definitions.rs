@@ -28,6 +28,7 @@ impl Definitions for MemoryStore {
             if known.is_some_and(Definition::is_immutable) {
                 return Err(check::immutable_version(definition));
             }
+            tables.inherit_labels(definition);
             if definition.is_latest {
                 tables.others(definition).for_each(|other| other.is_latest = false);
             }
@@ -82,7 +83,7 @@ impl Definitions for MemoryStore {
                 return Ok(Deleted::InUse { instances });
             }
             let before = tables.definitions.len();
-            let Tables { definitions, deleted, .. } = &mut *tables;
+            let Tables { definitions, deleted, version_labels, .. } = &mut *tables;
             definitions.retain(|version_id, definition| {
                 let stays = definition.definition_id != *id;
                 if !stays {
@@ -90,6 +91,7 @@ impl Definitions for MemoryStore {
                 }
                 stays
             });
+            version_labels.retain(|(version_id, _)| definitions.contains_key(version_id));
             tables.triggers.retain(|trigger| trigger.definition_id != *id);
             tables.retire(|schedule| schedule.definition_id == *id);
             tables.end_pauses(id);
@@ -109,6 +111,7 @@ impl Definitions for MemoryStore {
                 return Ok(Deleted::Done { versions: 0 });
             };
             tables.deleted.insert(id.clone());
+            tables.drop_labels(id);
             tables.triggers.retain(|trigger| trigger.version_id != *id);
             tables.retire(|schedule| schedule.version_id == *id);
             if gone.is_latest
@@ -147,7 +150,7 @@ impl Definitions for MemoryStore {
     ) -> Result<Listed<Definition>, Error> {
         self.run(Operation::Definitions, |tables| {
             let mut found: Vec<&Definition> =
-                tables.definitions.values().filter(|definition| fits(definition, filter)).collect();
+                tables.definitions.values().filter(|one| tables.fits(one, filter)).collect();
             found.sort_by(|left, right| {
                 let by = match filter.order.by {
                     DefinitionColumn::CreatedAt => left.created_at.cmp(&right.created_at),
@@ -232,6 +235,7 @@ impl Tables {
         if let Some(by) = self.clash(&id, &triggers) {
             return Ok(Published::RouteTaken { by: Box::new(by) });
         }
+        self.inherit_labels(&stored);
         for other in self.others(&stored) {
             other.is_latest = false;
             other.is_published = false;
@@ -251,6 +255,7 @@ impl Tables {
         Self {
             definitions: self.definitions.clone(),
             deleted: self.deleted.clone(),
+            version_labels: self.version_labels.clone(),
             triggers: self.triggers.clone(),
             schedules: self.schedules.clone(),
             ..Self::default()
@@ -260,11 +265,16 @@ impl Tables {
     fn restore(&mut self, before: Self) {
         self.definitions = before.definitions;
         self.deleted = before.deleted;
+        self.version_labels = before.version_labels;
         self.triggers = before.triggers;
         self.schedules = before.schedules;
     }
 
-    fn latest(&self, id: &DefinitionId) -> Option<&Definition> {
+    fn fits(&self, definition: &Definition, filter: &DefinitionFilter) -> bool {
+        fits(definition, filter) && self.has_label_of(&definition.id, &filter.labels)
+    }
+
+    pub(super) fn latest(&self, id: &DefinitionId) -> Option<&Definition> {
         let mut versions = self.definitions.values();
         versions.find(|version| version.definition_id == *id && version.is_latest)
     }

@@ -32,6 +32,13 @@ pub enum Operation {
     Searchable,
     Triggers,
     TriggersNamed,
+    CreateLabel,
+    Labels,
+    Label,
+    ReplaceLabel,
+    DeleteLabel,
+    LabelsOf,
+    SetLabels,
     Schedules,
     SchedulePage,
     Schedule,
@@ -142,6 +149,10 @@ impl Operation {
                 | Self::Retract
                 | Self::DeleteDefinition
                 | Self::DeleteVersion
+                | Self::CreateLabel
+                | Self::ReplaceLabel
+                | Self::DeleteLabel
+                | Self::SetLabels
                 | Self::AcceptCommand
                 | Self::Wait
                 | Self::Settle

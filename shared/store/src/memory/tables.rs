@@ -11,8 +11,8 @@ use protocol::Message;
 use super::Sizes;
 use super::requests::RequestRow;
 use crate::{
-    AlterationJob, AlterationPlan, ApiKey, Application, Attempts, Audit, NewInstance, OutboxRow,
-    PayloadChanges, PendingCommand, Role, SchedulePause, Secret, Session, SigningKey,
+    AlterationJob, AlterationPlan, ApiKey, Application, Attempts, Audit, Label, NewInstance,
+    OutboxRow, PayloadChanges, PendingCommand, Role, SchedulePause, Secret, Session, SigningKey,
     StoredBookmark, User,
 };
 
@@ -78,6 +78,10 @@ pub(super) struct Tables {
     pub(super) definitions: BTreeMap<VersionId, Definition>,
     /// Versions that were deleted: they cannot be started any more.
     pub(super) deleted: BTreeSet<VersionId>,
+    /// By id.
+    pub(super) labels: BTreeMap<String, Label>,
+    /// Each with the id of a label that it has.
+    pub(super) version_labels: BTreeSet<(VersionId, String)>,
     pub(super) triggers: Vec<Trigger>,
     pub(super) schedules: BTreeMap<ScheduleId, ScheduleRow>,
     pub(super) keys: BTreeMap<String, ApiKey>,

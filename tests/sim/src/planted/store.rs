@@ -1,6 +1,7 @@
 //! A database of one node, with a bug.
 
 mod identity;
+mod labels;
 mod payloads;
 mod unchanged;
 

@@ -107,3 +107,31 @@ pub(crate) struct PoolShown {
     /// The most that there may be.
     max: u64,
 }
+
+/// What the statements of the database took, since the start of a node.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Statements {
+    /// The node that answers.
+    node: String,
+    items: Vec<StatementShown>,
+    /// Statements with figures of their own: a limited number, the last of which is all others.
+    total_count: u64,
+}
+
+/// What one statement took.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct StatementShown {
+    /// Its text, without parameters and constants in quotes.
+    text: String,
+    /// How often it ran.
+    count: u64,
+    /// The time of all its runs, in milliseconds.
+    total_ms: f64,
+    mean_ms: f64,
+    /// The time of its longest run.
+    max_ms: f64,
+    /// The rows that it read or wrote; null where the driver does not say.
+    rows: Option<u64>,
+}

@@ -20,6 +20,7 @@ import { Tabs } from "../../ui/Tabs";
 import { Duration, Time } from "../../ui/Time";
 import { Figures } from "./Figures";
 import { Leases } from "./Leases";
+import { Statements } from "./Statements";
 import { Database, Nats } from "./Stores";
 
 const RUNTIME = "/admin/workflow-runtime";
@@ -154,12 +155,19 @@ export function ClusterPage() {
         label={t.rail.cluster}
         tabs={TABS.map((key) => ({ key, word: WORDS[key] }))}
         current={tab}
-        onChange={(next) => change({ tab: next === "nodes" ? undefined : next, page: undefined })}
+        onChange={(next) =>
+          change({ tab: next === "nodes" ? undefined : next, page: undefined, by: undefined })
+        }
       >
         <div className="space-y-4 pt-4">
           {tab === "leases" && <Leases />}
           {tab === "nats" && <Nats />}
-          {tab === "database" && <Database />}
+          {tab === "database" && (
+            <>
+              <Database />
+              <Statements />
+            </>
+          )}
           {tab === "nodes" && (
             <>
               <Shown query={nodes}>

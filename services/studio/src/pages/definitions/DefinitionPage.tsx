@@ -17,6 +17,7 @@ import { Arguments } from "./Arguments";
 import { DefinitionActions } from "./DefinitionActions";
 import { figuresQuery, LastHour } from "./LastHour";
 import { References } from "./References";
+import { seesLabels, VersionLabels } from "./VersionLabels";
 import { Versions } from "./Versions";
 
 const Graph = lazy(() => import("../../graph/Graph").then((module) => ({ default: module.Graph })));
@@ -69,6 +70,7 @@ function About({ definition }: { definition: Api["FullDefinition"] }) {
             </code>,
           ],
           [t.columns.description, definition.description ?? "–"],
+          seesLabels() && [t.labels.title, <VersionLabels key="labels" version={definition.id} />],
           [t.columns.saved, <Time key="saved" at={definition.createdAt} />],
           [t.definitions.publishedAt, <Time key="published" at={definition.publishedAt} />],
           [t.definitions.usable, definition.options.usableAsActivity ? t.yes : t.no],

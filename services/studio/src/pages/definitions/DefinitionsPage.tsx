@@ -17,6 +17,8 @@ import { Badge } from "../../ui/State";
 import type { Column } from "../../ui/Table";
 import { Time } from "../../ui/Time";
 import { DefinitionsBulk } from "./DefinitionsBulk";
+import { LabelsPanel } from "./LabelsPanel";
+import { idsOf, LabelChip, LabelFilter, useLabels, withIds } from "./labels";
 
 const PAGE_SIZE = 50;
 type Row = Api["DefinitionSummary"];
@@ -84,7 +86,15 @@ export function DefinitionsPage() {
   const [over, setOver] = useState(false);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const page = pageOf(search);
-  const asked = { searchTerm: search.q, versionOptions: search.show ?? "Latest", page, pageSize: PAGE_SIZE };
+  const labels = useLabels();
+  const [managing, setManaging] = useState(false);
+  const asked = {
+    searchTerm: search.q,
+    versionOptions: search.show ?? "Latest",
+    label: search.label,
+    page,
+    pageSize: PAGE_SIZE,
+  };
   const query = useQuery({
     queryKey: ["definitions", asked],
     queryFn: ({ signal }) => get<Api["DefinitionPage"]>("/workflow-definitions", asked, signal),
@@ -105,6 +115,19 @@ export function DefinitionsPage() {
     void take(event.dataTransfer.files);
   };
   const mayWrite = can("write:workflow-definitions");
+  const find = (ids: string[]) =>
+    change({ label: [...new Set(ids)].join(",") || undefined, page: undefined });
+  const columns: Column<Row>[] = COLUMNS.toSpliced(4, 0, {
+    key: "labels",
+    head: t.labels.title,
+    cell: (row) => (
+      <span className="flex flex-wrap gap-1">
+        {withIds(labels, row.labels).map((label) => (
+          <LabelChip key={label.id} label={label} onFind={() => find([...idsOf(search.label), label.id])} />
+        ))}
+      </span>
+    ),
+  });
 
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: dropping files is a short way; the button does the same
@@ -121,26 +144,29 @@ export function DefinitionsPage() {
         title={t.rail.definitions}
         note={mayWrite && t.definitions.dropHint}
         actions={
-          mayWrite && (
-            <>
-              <input
-                ref={picker}
-                type="file"
-                multiple
-                accept=".json,.zip"
-                aria-label={t.definitions.import}
-                className="hidden"
-                onChange={(event) => void take(event.target.files)}
-              />
-              <Button icon="upload" onClick={() => picker.current?.click()}>
-                {t.definitions.import}
-              </Button>
-              <Link to="/definitions/new" className={buttonClass("main")}>
-                <Icon name="plus" />
-                {t.definitions.draw}
-              </Link>
-            </>
-          )
+          <>
+            {can("read:labels") && <Button onClick={() => setManaging(true)}>{t.labels.title}</Button>}
+            {mayWrite && (
+              <>
+                <input
+                  ref={picker}
+                  type="file"
+                  multiple
+                  accept=".json,.zip"
+                  aria-label={t.definitions.import}
+                  className="hidden"
+                  onChange={(event) => void take(event.target.files)}
+                />
+                <Button icon="upload" onClick={() => picker.current?.click()}>
+                  {t.definitions.import}
+                </Button>
+                <Link to="/definitions/new" className={buttonClass("main")}>
+                  <Icon name="plus" />
+                  {t.definitions.draw}
+                </Link>
+              </>
+            )}
+          </>
         }
       >
         <div className="flex flex-wrap gap-2">
@@ -168,6 +194,7 @@ export function DefinitionsPage() {
               })
             }
           />
+          <LabelFilter labels={labels} chosen={idsOf(search.label)} onChange={find} />
         </div>
         <Card>
           <List
@@ -178,12 +205,13 @@ export function DefinitionsPage() {
             emptyHint={t.definitions.nothingHint}
             bar={<DefinitionsBulk selected={selected} total={query.data?.totalCount ?? 0} onDone={reload} />}
             label={t.rail.definitions}
-            columns={COLUMNS}
+            columns={labels.length > 0 ? columns : COLUMNS}
             rowKey={(row) => row.definitionId}
             selected={selected}
             onSelect={setSelected}
           />
         </Card>
+        {managing && <LabelsPanel onClose={() => setManaging(false)} />}
       </Page>
     </div>
   );

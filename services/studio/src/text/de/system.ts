@@ -121,6 +121,13 @@ export const system: Pick<Text, keyof typeof words> = {
     removeConsequence:
       "Der Typ fehlt dann im Designer. Veröffentlichte Definitionen benutzen ihn weiter, und seine Worker arbeiten weiter.",
   },
+  statements: {
+    title: "Anweisungen seit dem Start dieses Knotens",
+    text: "Anweisung",
+    order: "Reihenfolge",
+    by: { Total: "Zeit insgesamt", Mean: "Mittel", Max: "Längste", Count: "Läufe" },
+    rows: "Zeilen",
+  },
   cluster: {
     nodes: "Knoten",
     leases: "Sperren",

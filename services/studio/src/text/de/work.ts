@@ -259,4 +259,18 @@ export const work: Pick<Text, keyof typeof words> = {
     updateReferences: "Alle die veröffentlichte Version verwenden lassen",
     referencesUpdated: "Die Abläufe, die sie verwenden, haben eine neue Version.",
   },
+  labels: {
+    title: "Labels",
+    note: "Sie ordnen Definitionen.",
+    filter: "Label",
+    any: "Beliebige Labels",
+    find: (name) => `Suchen, was das Label ${name} hat`,
+    make: "Label anlegen",
+    changeOne: (name) => `${name} ändern`,
+    color: "Farbe",
+    choose: "Labels wählen",
+    nothing: "Es gibt kein Label.",
+    goAlong: "Spätere Versionen übernehmen sie.",
+    consequence: "Definitionen, die es haben, verlieren es. Das lässt sich nicht rückgängig machen.",
+  },
 };

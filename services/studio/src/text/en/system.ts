@@ -116,6 +116,13 @@ export const system = {
     removeConsequence:
       "It is gone from the designer. Published definitions that use it go on using it, and its workers go on.",
   },
+  statements: {
+    title: "Statements since the start of this node",
+    text: "Statement",
+    order: "Order",
+    by: { Total: "Time in all", Mean: "Mean", Max: "Longest", Count: "Runs" },
+    rows: "Rows",
+  },
   cluster: {
     nodes: "Nodes",
     leases: "Leases",

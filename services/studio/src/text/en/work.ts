@@ -254,4 +254,18 @@ export const work = {
     updateReferences: "Let them use the published version",
     referencesUpdated: "The workflows that use it have a new version.",
   },
+  labels: {
+    title: "Labels",
+    note: "They put definitions in order.",
+    filter: "Label",
+    any: "Any label",
+    find: (name: string) => `Find what has the label ${name}`,
+    make: "Make a label",
+    changeOne: (name: string) => `Change ${name}`,
+    color: "Colour",
+    choose: "Choose labels",
+    nothing: "There is no label.",
+    goAlong: "Versions that are made later take them along.",
+    consequence: "Definitions that have it lose it. This cannot be undone.",
+  },
 };

@@ -86,6 +86,10 @@ impl Store for BrokenStore {
         self.twin.figures()
     }
 
+    fn statements(&self) -> Vec<store::StatementFigures> {
+        self.twin.statements()
+    }
+
     async fn close(&self) {
         self.twin.close().await;
     }

@@ -1,0 +1,58 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { get, id, post } from "../../api/client";
+import { can } from "../../api/session";
+import type { Api } from "../../api/types";
+import { t } from "../../text";
+import { Button } from "../../ui/Button";
+import { Choices, Make } from "../access/parts";
+import { LabelChip, useLabels, withIds } from "./labels";
+
+function Form({ version, has, onClose }: { version: string; has: string[]; onClose: () => void }) {
+  const client = useQueryClient();
+  const labels = useLabels();
+  const [chosen, setChosen] = useState(has);
+  const make = async () => {
+    await post<Api["VersionLabels"]>(`/workflow-definitions/${id(version)}/labels`, { labelIds: chosen });
+    await client.invalidateQueries({ queryKey: ["version-labels", version] });
+    void client.invalidateQueries({ queryKey: ["definitions"] });
+    return undefined;
+  };
+  return (
+    <Make title={t.labels.title} verb={t.save} make={make} onClose={onClose}>
+      <p className="text-sm text-soft">{t.labels.goAlong}</p>
+      <Choices
+        label={t.labels.title}
+        all={labels.map((label) => [label.id, label.name] as const)}
+        chosen={chosen}
+        onChange={setChosen}
+      />
+    </Make>
+  );
+}
+
+/** Whether the labels of versions are shown to this person at all. */
+export const seesLabels = () => can("read:labels") && can("read:workflow-definition-labels");
+
+/** The labels of a version, and a way to change which it has. */
+export function VersionLabels({ version }: { version: string }) {
+  const labels = useLabels();
+  const [open, setOpen] = useState(false);
+  const has = useQuery({
+    queryKey: ["version-labels", version],
+    queryFn: ({ signal }) =>
+      get<Api["VersionLabels"]>(`/workflow-definitions/${id(version)}/labels`, undefined, signal),
+  }).data?.items;
+  const shown = withIds(labels, has);
+  return (
+    <span className="flex flex-wrap items-center gap-1.5">
+      {shown.length === 0 ? "–" : shown.map((label) => <LabelChip key={label.id} label={label} />)}
+      {has && can("update:workflow-definition-labels") && (
+        <Button tone="quiet" onClick={() => setOpen(true)}>
+          {t.labels.choose}
+        </Button>
+      )}
+      {open && has && <Form version={version} has={has} onClose={() => setOpen(false)} />}
+    </span>
+  );
+}
