@@ -41,6 +41,9 @@ const DRAIN_GRACE: Duration = Duration::from_millis(500);
 /// How long the requests on the last connections are still answered.
 const LAST_REQUESTS: Duration = Duration::from_secs(1);
 
+/// Test runs at the same time.
+pub(crate) const TEST_RUNS_MAX: usize = 4;
+
 /// One ingress.
 pub(crate) struct App {
     pub(crate) cx: Context,
@@ -73,6 +76,8 @@ pub(crate) struct App {
     pub(crate) bodies: Semaphore,
     /// One permit per request that waits for tasks: they leave room for others.
     pub(crate) polls: Semaphore,
+    /// One permit per test run.
+    pub(crate) test_runs: Arc<Semaphore>,
     /// Limits of the rate of requests.
     pub(crate) rates: Rates,
     /// The number of commands that wait.
@@ -128,6 +133,7 @@ impl App {
             room: Arc::new(Semaphore::new(config.requests_max)),
             bodies: Semaphore::new(config.bodies_bytes_max),
             polls: Semaphore::new((config.requests_max / 2).max(1)),
+            test_runs: Arc::new(Semaphore::new(TEST_RUNS_MAX)),
             rates: Rates::new(&config),
             backlog: Backlog::new(config.backlog_max),
             streams: Streams::new(config.streams_max, config.streams_per_caller_max),
@@ -198,6 +204,8 @@ impl App {
                 base_url: self.config.base_url(),
                 retries: self.config.retries.clone(),
                 leaves_out_values: self.config.leaves_out_values,
+                token_mode: self.config.token_mode,
+                continues_with_incidents: self.config.continues_with_incidents,
                 ..Installation::default()
             }),
             contents: engine::Contents::default(),

@@ -102,6 +102,10 @@ pub struct Config {
     pub retries: Retries,
     /// Journals show no values of inputs and outputs, where a definition does not say it.
     pub leaves_out_values: bool,
+    /// In test runs flowcharts run in token mode, where nothing else chooses the mode.
+    pub token_mode: bool,
+    /// In test runs an incident ends only its branch, where the definition names no strategy.
+    pub continues_with_incidents: bool,
     /// The largest number of open streams of live updates; further ones are refused with 503.
     pub streams_max: usize,
     /// The largest number of those of one caller; further ones are refused with 429.
@@ -141,6 +145,8 @@ impl Default for Config {
             backlog_max: limits::BACKLOG_MAX,
             retries: Retries::new(),
             leaves_out_values: false,
+            token_mode: false,
+            continues_with_incidents: false,
             streams_max: limits::LIVE_STREAMS_MAX,
             streams_per_caller_max: limits::LIVE_STREAMS_PER_CALLER_MAX,
             heartbeat: limits::LIVE_HEARTBEAT,
@@ -181,6 +187,9 @@ impl Config {
             backlog_max: settings.max_backlog,
             retries: settings.retry_strategies.clone(),
             leaves_out_values: settings.log_persistence == chassis::LogPersistence::Exclude,
+            token_mode: settings.flowchart_mode == chassis::FlowchartMode::Token,
+            continues_with_incidents: settings.incident_strategy
+                == chassis::IncidentStrategy::ContinueWithIncidents,
             ..Self::default()
         };
         config.check()?;

@@ -2,7 +2,8 @@
 //!
 //! Ingress owns the REST API, the endpoints of workflows, and links with tokens. It keeps nothing
 //! itself: accepted requests are in the database before it answers. It compiles definitions to
-//! validate and index them, and never runs a turn. It accepts new instances, and changes none.
+//! validate and index them, and runs turns in test runs alone, of which nothing is stored or sent. It
+//! accepts new instances, and changes none.
 
 mod app;
 mod archive;

@@ -243,6 +243,8 @@ pub(crate) fn documents() -> Routes {
     Routes::default()
         .routes(routes!(transfers::import))
         .routes(routes!(checking::check))
+        .routes(routes!(test_runs::workflow))
+        .routes(routes!(test_runs::cases))
         .routes(routes!(saving::post))
         .routes(routes!(saving::put))
         .routes(routes!(saving::import, saving::import_put))

@@ -2,6 +2,8 @@
 //! no effect leaves: the answer names what a real run would have sent. It reads secrets as a real run
 //! does, and its answer has what is made of them in its sealed form alone.
 
+pub(crate) mod workflow;
+
 use std::sync::Arc;
 
 use catalog::{library, run_apart};
@@ -11,15 +13,13 @@ use engine::{
 use model::{CommandId, Definition, Entry, Map, SubStatus, Variable, What};
 use serde::{Deserialize as _, Serialize};
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
+use tokio::sync::OwnedSemaphorePermit;
 use utoipa::ToSchema;
 
 use crate::executions::{FAULTED, exception};
 use crate::history::{renamed, shown_payload};
 use crate::{App, Problem};
 
-/// Test runs at the same time.
-static ROOM: Semaphore = Semaphore::const_new(4);
 /// Executions of activities in one test run.
 const STEPS_MAX: usize = 200;
 /// Elsa Studio's name for the values that variables have in test runs, by their ids.
@@ -60,11 +60,7 @@ pub(crate) struct Tested<'d> {
 impl Tested<'_> {
     /// Runs the activity.
     pub(crate) async fn run(self, app: &Arc<App>) -> Result<TestRun, Problem> {
-        let Ok(_permit) = ROOM.try_acquire() else {
-            return Err(Problem::overloaded(
-                "as many test runs as may be are at work: try again in a moment",
-            ));
-        };
+        let permit = room(app)?;
         let Some(site) = self.sites.list.get(self.at) else { return Err(Problem::internal()) };
         let alone = alone(self.definition, self.sites, self.at, site);
         let library = library(&*app.cx.store, &app.cx.engine, &alone, self.library).await?;
@@ -74,10 +70,22 @@ impl Tested<'_> {
         }
         let secrets = secrets(app).await?;
         let shared = Arc::clone(app);
-        let ran = run_apart("compile", move || ran(&shared, &alone, &library, values, secrets));
+        let ran = run_apart("compile", move || {
+            // Held to the end of the run, also where the caller has gone.
+            let _permit = permit;
+            ran(&shared, &alone, &library, values, secrets)
+        });
         // A panic is logged already.
         ran.await.map_err(|_panicked| Problem::internal())?
     }
+}
+
+/// The permit of one test run.
+fn room(app: &App) -> Result<OwnedSemaphorePermit, Problem> {
+    let busy = |_full| {
+        Problem::overloaded("as many test runs as may be are at work: try again in a moment")
+    };
+    Arc::clone(&app.test_runs).try_acquire_owned().map_err(busy)
 }
 
 /// A definition of this activity alone, with all variables that it sees.

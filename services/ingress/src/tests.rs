@@ -51,6 +51,7 @@ mod studio;
 mod table;
 mod tools;
 mod transfers;
+mod trials;
 mod upload;
 mod why;
 mod workers;

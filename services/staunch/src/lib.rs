@@ -9,7 +9,6 @@ mod cli;
 mod client;
 mod command;
 mod database;
-mod difference;
 mod document;
 mod failure;
 mod input;

@@ -129,7 +129,7 @@ pub(crate) fn compile(
         nodes,
         index,
     };
-    let program = Some(Program { outline, activities: compiler.activities });
+    let program = Some(Program { outline: Arc::new(outline), activities: compiler.activities });
     Compiled { program, problems }
 }
 

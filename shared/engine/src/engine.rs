@@ -259,6 +259,7 @@ impl Engine {
 
     fn run<'a>(&self, program: &'a Program, draft: Draft<'a>, bounds: Bounds) -> Run<'a> {
         let mut run = Run::new(program, draft, bounds);
+        run.draft.recorder.value_bytes_max = bounds.value_bytes;
         run.migrates_unchecked = self.migrates_unchecked;
         run
     }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::convert::convert;
 use crate::keeping::Keeping;
 use crate::schema::Schema;
-use crate::{Descriptor, Type};
+use crate::{Descriptor, PortKind, Type};
 
 /// The outline of one version of a definition.
 pub(crate) struct Outline {
@@ -213,6 +213,20 @@ impl Node {
     /// The workflow that it runs as an activity.
     pub(crate) fn workflow(&self) -> Option<&Used> {
         self.used.as_deref().filter(|used| used.performed.is_none())
+    }
+
+    /// The outcomes that it may complete with; none where nothing names them.
+    pub(crate) fn outcomes(&self) -> Option<Outcomes> {
+        let Self { descriptor, used, named_outcomes, .. } = self;
+        if let Some(used) = used {
+            return used.outcomes.clone();
+        }
+        let ports = descriptor.ports.iter().filter(|port| port.kind == PortKind::Flow);
+        let own = ports.map(|port| port.name.to_owned());
+        let names: Vec<_> = named_outcomes.iter().flatten().cloned().chain(own).collect();
+        let is_known =
+            !names.is_empty() && (named_outcomes.is_some() || !descriptor.has_more_outcomes);
+        is_known.then_some(Outcomes { names, is_all: true })
     }
 
     /// Such as `Elsa.WriteLine`.

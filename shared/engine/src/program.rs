@@ -14,7 +14,7 @@ use crate::{Activation, Activity, NodeRef, Type};
 
 /// A definition, ready to run. Immutable, and cached by version id.
 pub struct Program {
-    pub(crate) outline: Outline,
+    pub(crate) outline: Arc<Outline>,
     /// The activity of each node, in the order of the nodes.
     pub(crate) activities: Vec<Arc<dyn Activity>>,
 }

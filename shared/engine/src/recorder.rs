@@ -14,9 +14,14 @@ use crate::keeping::{kept, masked};
 use crate::state::State;
 use crate::weight::weight;
 
+/// The values that all inputs and outputs of one execution may be as long as together.
+const VALUES_MAX: usize = limits::JOURNAL_VALUES_BYTES_MAX / limits::JOURNAL_VALUE_BYTES_MAX;
+
 /// The values so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Recorder {
+    /// Bytes of one input or output.
+    pub(crate) value_bytes_max: usize,
     values: BTreeMap<u64, Values>,
     /// The variables that changed: the execution that has it, or 0 for the workflow, and its id; true
     /// for one whose values are masked.
@@ -35,6 +40,17 @@ struct Values {
     is_withheld: bool,
 }
 
+impl Default for Recorder {
+    fn default() -> Self {
+        Self {
+            value_bytes_max: limits::JOURNAL_VALUE_BYTES_MAX,
+            values: BTreeMap::new(),
+            changed: BTreeMap::new(),
+            variable_bytes: 0,
+        }
+    }
+}
+
 impl Recorder {
     /// Keeps an evaluated input or an output, as far as there is room; the bytes that it takes.
     pub(crate) fn keep(
@@ -48,8 +64,9 @@ impl Recorder {
         if values.is_withheld {
             return 0;
         }
-        let left = limits::JOURNAL_VALUES_BYTES_MAX.saturating_sub(values.bytes);
-        let value = kept(value, limits::JOURNAL_VALUE_BYTES_MAX.min(left));
+        let one = self.value_bytes_max;
+        let left = one.saturating_mul(VALUES_MAX).saturating_sub(values.bytes);
+        let value = kept(value, one.min(left));
         let bytes = name.len() + weight(&value);
         values.bytes += bytes;
         let into = if is_output { &mut values.outputs } else { &mut values.inputs };

@@ -51,6 +51,8 @@ pub struct Bounds {
     pub bytes: usize,
     /// Activity executions of the instance without a wait. More of them end it with an incident.
     pub steps_without_wait: u64,
+    /// Bytes of one input or output in the journal; longer ones are cut.
+    pub value_bytes: usize,
 }
 
 impl Default for Bounds {
@@ -59,6 +61,7 @@ impl Default for Bounds {
             steps: limits::STEPS_PER_TURN_MAX,
             bytes: limits::BYTES_PER_TURN_MAX,
             steps_without_wait: limits::STEPS_WITHOUT_WAIT_MAX,
+            value_bytes: limits::JOURNAL_VALUE_BYTES_MAX,
         }
     }
 }

@@ -135,6 +135,8 @@ pub const JOURNAL_VARIABLES_BYTES_MAX: usize = 64 * 1024;
 pub const MIGRATIONS_MAX: usize = 100;
 /// Journal lines that are read to answer one question about the history of an instance.
 pub const HISTORY_LINES_MAX: u64 = 50_000;
+/// Activities with given results in one run of a test.
+pub const PINS_MAX: usize = 1_000;
 /// Bytes of an expression's source.
 pub const EXPRESSION_BYTES_MAX: usize = 256 * 1024;
 /// Memory of one JavaScript evaluation, in bytes.

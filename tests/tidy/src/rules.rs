@@ -235,7 +235,7 @@ fn the_database_and_the_broker_are_known_to_one_crate_each() {
 
 #[test]
 fn pure_crates_neither_wait_nor_ask() {
-    let pure = ["model", "protocol", "engine", "activities", "expressions"];
+    let pure = ["model", "protocol", "engine", "activities", "expressions", "rehearsal"];
     let impure = ["tokio", "tokio-util", "rand", "reqwest", "futures", "async-trait"];
     let mut complaints = Vec::new();
     for manifest in manifests() {

@@ -187,6 +187,8 @@ const API: &[(&str, &str, Need)] = &[
     ("POST", "/tasks/{taskId}/complete", P("tasks:complete")),
     ("POST", "/tasks/{taskId}/fail", P("tasks:complete")),
     ("POST", "/tests/activities", P("exec:tests")),
+    ("POST", "/tests/workflows", P("exec:tests")),
+    ("POST", "/tests/cases", P("exec:tests")),
     ("GET", "/resilience/strategies", OneOf(&["read:resilience", "read:resilience:strategies"])),
     (
         "GET",

@@ -16,6 +16,7 @@ pub(crate) mod journal;
 pub(crate) mod operation;
 pub(crate) mod run;
 pub(crate) mod schedule;
+pub(crate) mod test;
 
 use utoipa::ToSchema;
 

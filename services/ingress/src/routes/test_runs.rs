@@ -1,4 +1,4 @@
-//! Test runs of single activities.
+//! Test runs of single activities and of whole workflows.
 
 use std::sync::Arc;
 
@@ -6,19 +6,28 @@ use axum::Json;
 use axum::extract::State;
 use engine::{Library, Sites};
 use model::{Definition, Map, VersionId, instance_of};
+use rehearsal::{Run, Suite};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use shortform::Notation;
 use store::VersionOption;
 use utoipa::ToSchema;
 
 use super::definitions::definition_id;
+use super::reading::Reading;
 use super::run::ActivityHandle;
+use super::saving::unwrapped;
 use crate::auth::caller::Caller;
 use crate::body::Body;
 use crate::executions::Executions;
+use crate::present::shape;
 use crate::problem::ProblemBody;
+use crate::test_run::workflow::{self, TestCasesRun, WorkflowTestRun};
 use crate::test_run::{TestRun, Tested};
 use crate::{App, Problem, bounds, record, workers};
+
+/// The id of a definition that is sent without one.
+const UNNAMED: &str = "unnamed";
 
 /// The activity to test, and its workflow.
 #[derive(Debug, Default, Deserialize, ToSchema)]
@@ -83,6 +92,88 @@ pub(super) async fn activity(
     let details = json!({"version": definition.version, "activityNodeId": activity});
     app.audit(&caller, "activity.test", definition.definition_id.as_str(), details).await;
     Ok(Json(ran))
+}
+
+/// Runs a workflow to try it out, as it is sent: it need not be saved.
+///
+/// It runs in memory: nothing is stored, and nothing leaves the server. The members beside `model` and
+/// `until` are those of a test in a test file: calls, tasks and child workflows are answered as `calls`,
+/// `tasks` and `workflows` say, `steps` happen once something waits for them, and time is skipped. An
+/// activity in `pins` does nothing and has the result that is given. A call that no answer fits stops the
+/// run, and `stopped` says which. Secrets have the values in `secrets` alone. A run ends after 5000
+/// activities, or after five seconds.
+#[utoipa::path(post, path = "/tests/workflows", tag = "runs", request_body = shape::test::WorkflowTest,
+    responses((status = 200, body = WorkflowTestRun), (status = 400, body = ProblemBody)))]
+pub(super) async fn workflow(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Body(body): Body<Map>,
+) -> Result<Json<WorkflowTestRun>, Problem> {
+    let mut members = body;
+    let tested = sent(&app, &mut members)?;
+    let until = text(&mut members, "until")?;
+    let run = Run::read(&members, app.now()).map_err(|flaws| {
+        let flaws: Vec<_> = flaws.iter().map(|flaw| format!("member {flaw}")).collect();
+        Problem::bad_request(flaws.join("; "))
+    })?;
+    let id = tested.definition.definition_id.clone();
+    let details = json!({"pins": run.pins.len()});
+    let ran = tested.play(&app, run, until).await?;
+    app.audit(&caller, "workflow.test", id.as_str(), details).await;
+    Ok(Json(ran))
+}
+
+/// Runs the tests of a test file with a workflow, as it is sent: it need not be saved.
+///
+/// `cases` is the text of the file, in YAML or JSON. Its members `definition` and `uses` count for nothing:
+/// `model` is the definition, and those that it uses as activities are read as a publication would. All
+/// tests together have five seconds.
+#[utoipa::path(post, path = "/tests/cases", tag = "runs", request_body = shape::test::TestCases,
+    responses((status = 200, body = TestCasesRun), (status = 400, body = ProblemBody)))]
+pub(super) async fn cases(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Body(body): Body<Map>,
+) -> Result<Json<TestCasesRun>, Problem> {
+    let mut members = body;
+    let tested = sent(&app, &mut members)?;
+    let cases = text(&mut members, "cases")?.ok_or_else(|| {
+        Problem::bad_request("member cases is missing: send the text of a test file")
+    })?;
+    let notation = match cases.trim_start().starts_with('{') {
+        true => Notation::Json,
+        false => Notation::Yaml,
+    };
+    let suite = shortform::read(&cases, notation).map_err(|flaw| vec![flaw]);
+    let suite = suite.and_then(|tree| Suite::read(&tree)).map_err(|flaws| {
+        let flaws: Vec<_> = flaws.iter().map(ToString::to_string).collect();
+        Problem::bad_request(format!("member cases: {}", flaws.join("; ")))
+    })?;
+    let id = tested.definition.definition_id.clone();
+    let details = json!({"cases": suite.tests.len()});
+    let ran = tested.check(&app, suite).await?;
+    app.audit(&caller, "workflow.test", id.as_str(), details).await;
+    Ok(Json(ran))
+}
+
+/// The workflow in a body. It counts as a draft: what it uses is what a publication would use.
+fn sent(app: &App, members: &mut Map) -> Result<workflow::Tested, Problem> {
+    let model = members.shift_remove("model").unwrap_or_default();
+    let document = unwrapped(json!({"model": model}))?.document;
+    let mut definition = Reading::of(document, "member model")?.draft(&app.cx.engine)?;
+    (definition.is_published, definition.published_at) = (false, None);
+    let id = definition.definition_id.as_str();
+    definition.definition_id = definition_id(if id.is_empty() { UNNAMED } else { id })?;
+    Ok(workflow::Tested { definition })
+}
+
+/// Takes a text out of a body; none if it is null, absent or empty.
+fn text(members: &mut Map, name: &str) -> Result<Option<String>, Problem> {
+    match members.shift_remove(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text).filter(|text| !text.is_empty())),
+        Some(_) => Err(Problem::bad_request(format!("member {name} is no text"))),
+    }
 }
 
 /// The version that a handle names.

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use model::Definition;
+use rehearsal::difference;
 use serde_json::{Map, Value, json};
 
 use crate::client::{self, Client, ClientArgs};
-use crate::difference::difference;
 use crate::document::{self, Document};
 use crate::failure::Kind;
 use crate::output::{self, Format};

@@ -4,31 +4,20 @@
 //! child workflows are answered as the test says, events come when they are waited for, and time is
 //! skipped. `docs/testing.md` describes the files.
 
-mod check;
 mod coverage;
-mod form;
-mod mock;
-mod play;
-mod reader;
-mod secret;
-mod suite;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use engine::{Env, Installation, Problem, Program};
-use model::{CommandId, Definition};
+use engine::{Installation, Problem};
+use rehearsal::{Coverage, Limits, Stage, Suite, Test, Verdict};
 use serde_json::{Value, json};
 
-use crate::document::{self, Document, engine};
+use crate::document::{self, Document, TEST_ENDS, engine};
 use crate::failure::Kind;
 use crate::output::{self, Format};
-use crate::{Failure, say};
-use coverage::Coverage;
-use play::Player;
-use suite::{Suite, Test};
+use crate::{Failure, input, say};
 
 #[derive(Args, Debug)]
 pub(crate) struct TestArgs {
@@ -59,7 +48,7 @@ struct Outcome {
 /// When a file cannot be read, a definition is not valid, or a test fails.
 pub(crate) fn run(args: &TestArgs, format: Format) -> Result<(), Failure> {
     if args.schema {
-        return output::json(&form::schema());
+        return output::json(&rehearsal::schema());
     }
     let installation = installation(&args.settings)?;
     let files = document::files(&args.files, document::is_test)?;
@@ -121,18 +110,46 @@ fn invalid(document: &Document, problems: &[Problem]) -> Failure {
     }
 }
 
+/// The tests of a file, and the file of their definition.
+fn read(path: &Path) -> Result<(Suite, PathBuf), Failure> {
+    let tree = document::parsed(path, &input::file(path)?)?;
+    let suite = Suite::read(&tree).map_err(|flaws| document::wrong(path, &flaws))?;
+    let definition = match &suite.definition {
+        Some(name) => beside(path, name),
+        None => of_same_name(path).ok_or_else(|| {
+            let path = path.display();
+            Failure::usage(format!("there is no definition beside {path}: name one in definition"))
+        })?,
+    };
+    Ok((suite, definition))
+}
+
+/// The file of this name in the folder of another one.
+fn beside(path: &Path, name: &str) -> PathBuf {
+    path.parent().unwrap_or(Path::new("")).join(name)
+}
+
+/// The definition with the same name: `order.yaml` beside `order.test.yaml`.
+fn of_same_name(path: &Path) -> Option<PathBuf> {
+    let name = path.file_name()?.to_str()?;
+    let stem = TEST_ENDS.iter().find_map(|end| name.strip_suffix(end))?;
+    let candidates =
+        ["yaml", "yml", "json"].map(|end| path.with_file_name(format!("{stem}.{end}")));
+    candidates.into_iter().find(|candidate| candidate.is_file())
+}
+
 fn run_file(
-    file: &std::path::Path,
+    file: &Path,
     installation: &Installation,
     coverages: &mut BTreeMap<PathBuf, Coverage>,
     format: Format,
 ) -> Result<Vec<Outcome>, Failure> {
-    let suite = Suite::read(file)?;
-    let document = Document::read_all(&suite.definition)?;
+    let (suite, path) = read(file)?;
+    let document = Document::read_all(&path)?;
     let definition = document.definition()?;
     let mut all = vec![definition.clone()];
     for used in &suite.uses {
-        all.push(Document::read(used)?.definition()?);
+        all.push(Document::read(&beside(file, used))?.definition()?);
     }
     let library = document::library(&all);
     let program = match engine().validate(&definition, &library) {
@@ -142,10 +159,11 @@ fn run_file(
     };
     let coverage = coverages
         .entry(document.path.clone())
-        .or_insert_with(|| Coverage::of(&document, &definition, &program));
+        .or_insert_with(|| coverage::of(&document, &definition, &program));
+    let stage = Stage { engine: engine(), program: &program, definition: &definition };
     let mut outcomes = Vec::new();
     for test in &suite.tests {
-        let outcome = run_test(file, test, installation, (&definition, &program), coverage);
+        let outcome = run_test(file, test, installation, stage, coverage);
         if format == Format::Table {
             print(&outcome)?;
         }
@@ -155,27 +173,14 @@ fn run_file(
 }
 
 fn run_test(
-    file: &std::path::Path,
+    file: &Path,
     test: &Test,
     installation: &Installation,
-    (definition, program): (&Definition, &Program),
+    stage: Stage<'_>,
     coverage: &mut Coverage,
 ) -> Outcome {
-    let installation = Installation { secrets: test.mocks.secrets(), ..installation.clone() };
-    let env = Env {
-        now: test.given.now,
-        seed: [7; 32],
-        command_id: CommandId::new("test"),
-        installation: Arc::new(installation),
-        contents: engine::Contents::default(),
-    };
-    let mut player = Player::new(engine(), program, definition, &test.mocks, env);
-    let played = player.play(&test.given);
-    coverage.add(&player.journal);
-    let differences = match played {
-        Ok(()) => check::differences(&test.expect, &player),
-        Err(message) => vec![message],
-    };
+    let Verdict { differences, journal } = test.run(stage, installation, Limits::default());
+    coverage.add(&journal);
     let file = format!("{}:{}", file.display(), test.mark);
     Outcome { file, name: test.name.clone(), differences }
 }
@@ -201,7 +206,7 @@ fn report(outcomes: &[Outcome], coverages: Option<&[Coverage]>) -> Value {
     });
     let mut report = json!({"tests": tests.collect::<Vec<_>>()});
     if let (Some(coverages), Some(members)) = (coverages, report.as_object_mut()) {
-        members.insert("coverage".to_owned(), coverage::as_json(coverages));
+        members.insert("coverage".to_owned(), rehearsal::as_json(coverages));
     }
     report
 }

@@ -8,12 +8,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use model::limits::PAGE_ITEMS_MAX;
+use rehearsal::difference;
 use serde_json::Value;
 
 use super::apply::{is_same, published_again, readable, unpinned};
 use super::label;
 use crate::client::{self, Client, ClientArgs, segment};
-use crate::difference::difference;
 use crate::document::Document;
 use crate::output::{self, Format};
 use crate::{Failure, say};

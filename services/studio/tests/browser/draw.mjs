@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { moreSteps } from "./draw-more.mjs";
 import { card, drag, edge, field, inspector, named, stored } from "./hands.mjs";
+import { tryOut } from "./trial.mjs";
 
 async function draw({ page, look }, { studio }) {
   await page.goto(`${studio}/definitions/new`);
@@ -291,4 +292,5 @@ export const steps = [
   conflict,
   unchanged,
   ...moreSteps,
+  tryOut,
 ];

@@ -9,7 +9,7 @@ use super::expression::Parser;
 use super::findings::Findings;
 use crate::outline::{Expression, Node, NodeRef, Outcomes, Source};
 use crate::property::find;
-use crate::{Descriptor, Languages, PortKind, Type};
+use crate::{Descriptor, Languages, Type};
 
 /// One activity of a definition, with its children compiled.
 pub struct Planning<'c> {
@@ -122,16 +122,7 @@ impl Planning<'_> {
     /// The outcomes that a child may complete with; none where nothing names them.
     #[must_use]
     pub fn outcomes(&self, child: NodeRef) -> Option<Outcomes> {
-        let Node { descriptor, used, named_outcomes, .. } = self.child(child);
-        if let Some(used) = used {
-            return used.outcomes.clone();
-        }
-        let ports = descriptor.ports.iter().filter(|port| port.kind == PortKind::Flow);
-        let own = ports.map(|port| port.name.to_owned());
-        let names: Vec<_> = named_outcomes.iter().flatten().cloned().chain(own).collect();
-        let is_known =
-            !names.is_empty() && (named_outcomes.is_some() || !descriptor.has_more_outcomes);
-        is_known.then_some(Outcomes { names, is_all: true })
+        self.child(child).outcomes()
     }
 
     /// Says the outcomes that the inputs name, beside those of the type.

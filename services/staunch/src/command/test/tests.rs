@@ -85,7 +85,7 @@ fn the_example_of_the_page_passes() {
     for outcome in outcomes {
         assert_eq!(outcome.differences, Vec::<String>::new(), "{}", outcome.name);
     }
-    let report = coverage::as_json(&[coverage]);
+    let report = rehearsal::as_json(&[coverage]);
     assert_eq!(report[0]["activities"]["missed"], json!([]));
     assert_eq!(report[0]["connections"], json!({"run": 6, "all": 6, "missed": []}));
 }
@@ -98,7 +98,7 @@ fn the_tests_of_the_demo_pass() {
         assert_eq!(outcome.differences, Vec::<String>::new(), "{}", outcome.name);
     }
     assert_eq!(outcomes.len(), 3);
-    let report = coverage::as_json(&[coverage]);
+    let report = rehearsal::as_json(&[coverage]);
     assert_eq!(report[0]["connections"]["missed"], json!([]), "{report}");
 }
 
@@ -195,10 +195,96 @@ fn steps_have_their_time_and_their_limits() {
 }
 
 #[test]
+fn an_activity_with_a_pinned_result_does_nothing_and_has_it() {
+    let definition = "variables: {Rate: {type: Object}}\nflow:\n  \
+        rate: {type: FlowSendHttpRequest, name: Rate, url: 'https://rates.example.com/', \
+          expectedStatusCodes: [200, 404], parsedContent: Rate, next: {\"200\": say, \"404\": none}}\n  \
+        say: {type: WriteLine, text: {js: '`costs ${variables.Rate.price}`'}, next: wait}\n  \
+        wait: {type: Event, eventName: Paid, next: last}\n  \
+        last: {type: WriteLine, text: done}\n  none: {type: WriteLine, text: none}\n";
+    passes(
+        definition,
+        "pins:\n  rate: {outcome: '200', outputs: {ParsedContent: {price: 7}}}\n  wait: {}\n\
+         expect: {status: Finished, lines: [costs 7, done], calls: [], \
+           path: [rate, say, wait, last]}",
+    );
+    passes(definition, "pins: {Rate: {outcomes: ['404']}}\nexpect: {lines: [none], calls: []}");
+    for (pins, told) in [
+        ("{gone: {}}", "there is no activity \"gone\" to pin"),
+        (
+            "{rate: {outcome: '500'}}",
+            "activity rate: it has no outcome \"500\" to pin: use 200, 404",
+        ),
+        ("{rate: {outcome: '200', outputs: {Body: 1}}}", "it has no output \"Body\" to pin: use"),
+        (
+            "{say: {outputs: {Text: x}}}",
+            "activity say: it has no output \"Text\" to pin: it has none",
+        ),
+    ] {
+        let found = differences(definition, &format!("pins: {pins}\nexpect: {{lines: []}}"));
+        assert!(found.len() == 1 && found[0].contains(told), "{found:?}");
+    }
+}
+
+#[test]
+fn whatever_a_pinned_activity_is_it_only_completes() {
+    let list = |activity: &str| {
+        format!(
+            "outputs: {{N: Object}}\nroot: [{activity}, {{type: WriteLine, id: last, text: over}}]"
+        )
+    };
+    for (activity, pin) in [
+        ("{type: RunTask, id: it, taskName: Print}", "{}"),
+        ("{type: Delay, id: it, timeSpan: 1h}", "{}"),
+        ("{type: Event, id: it, eventName: E, result: N}", "{outputs: {Result: 5}}"),
+        ("{type: ExecuteWorkflow, id: it, workflowDefinitionId: c, waitForCompletion: true}", "{}"),
+        ("{type: Fault, id: it, message: broken}", "{}"),
+        ("{type: Sequence, id: it, activities: [{type: WriteLine, id: in, text: inside}]}", "{}"),
+        ("{type: RunJavaScript, id: it, script: 'nothing.at.all'}", "{outcomes: [Done]}"),
+    ] {
+        passes(
+            &list(activity),
+            &format!(
+                "pins: {{it: {pin}}}\nexpect: {{status: Finished, lines: [over], path: [it, last], \
+                 took: 00:00:00, tasks: [], workflows: []}}"
+            ),
+        );
+    }
+    passes(
+        &list("{type: Event, id: it, eventName: E, canStartWorkflow: true, result: N}"),
+        "start: {event: E, payload: 1}\npins: {it: {outputs: {Result: 5}}}\n\
+         expect: {lines: [over], output: {N: 5}}",
+    );
+}
+
+#[test]
+fn a_file_pins_for_all_its_tests_and_a_test_pins_otherwise() {
+    let folder = written(
+        "[{type: Delay, id: wait, timeSpan: 1h}, {type: FlowDecision, id: d, condition: true}]",
+        "pins: {wait: {}, d: {outcome: 'False'}}\ntests:\n  \
+         as the file: {expect: {took: 00:00:00, status: Finished}}\n  \
+         otherwise: {pins: {d: {outcome: 'True'}}, expect: {took: 00:00:00}}\n",
+    );
+    let (outcomes, _) = played(&folder.path().join("it.test.yaml"));
+    for outcome in outcomes {
+        assert_eq!(outcome.differences, Vec::<String>::new(), "{}", outcome.name);
+    }
+}
+
+#[test]
+fn variables_have_the_values_of_the_test() {
+    let definition = "variables: {N: {type: Int32, value: 1}}\nroot: {type: WriteLine, \
+        text: {js: '`n is ${variables.N}`'}}\n";
+    passes(definition, "variables: {N: 5}\nexpect: {lines: [n is 5]}");
+    let found = differences(definition, "variables: {N: many}\nexpect: {lines: []}");
+    assert!(found[0].starts_with("variables: ") && found[0].contains('N'), "{found:?}");
+}
+
+#[test]
 fn mistakes_in_a_test_file_have_their_places() {
     let check = |tests: &str, expected: &str| {
         let folder = written("[]", tests);
-        let failure = Suite::read(&folder.path().join("it.test.yaml")).unwrap_err();
+        let failure = read(&folder.path().join("it.test.yaml")).unwrap_err();
         assert_eq!(failure.kind, Kind::Usage);
         assert!(failure.to_string().contains(expected), "{failure}");
     };
@@ -211,23 +297,15 @@ fn mistakes_in_a_test_file_have_their_places() {
     check("tests: {a: {expect: {took: soon}}}", "1:28: \"soon\" is not a duration");
     check("tests: {a: {expect: {status: Done}}}", "1:30: write Finished, Suspended, Faulted, Canc");
     check("tests: {a: {expect: {lines: hello}}}", "1:29: write a list");
-}
-
-#[test]
-fn patterns_fit_any_characters_at_their_stars() {
-    let check = |pattern: &str, text: &str, expected: bool| {
-        assert_eq!(mock::matches(pattern, text), expected, "{pattern} {text}");
-    };
-    check("*", "", true);
-    check("a*c", "abc", true);
-    check("a*c", "ab", false);
-    check("a*b*c", "a-b-b-c", true);
-    check("abc", "abcd", false);
-    check("a*a", "a", false);
+    check("tests: {a: {pins: [], expect: {}}}", "1:19: write an object: results by id or name");
+    check(
+        "tests: {a: {pins: {b: {result: 1}}, expect: {}}}",
+        "result means nothing here: use outc",
+    );
 }
 
 fn schema() -> jsonschema::Validator {
-    jsonschema::draft7::new(&form::schema()).unwrap()
+    jsonschema::draft7::new(&rehearsal::schema()).unwrap()
 }
 
 /// The flaws that an editor shows in this text.
@@ -240,7 +318,7 @@ fn marked(text: &str) -> Vec<String> {
 #[test]
 fn the_schema_is_that_of_the_reader() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/workflow/test.json");
-    let text = format!("{:#}\n", form::schema());
+    let text = format!("{:#}\n", rehearsal::schema());
     #[expect(clippy::disallowed_methods, reason = "a switch of the test run, not configuration")]
     if std::env::var("UPDATE_EXPECT").is_ok() {
         std::fs::write(&path, &text).unwrap();
@@ -259,6 +337,7 @@ fn the_schema_fits_the_examples() {
     let all = "uses: [a.yaml]\nsecrets: {K: v}\nworkflows: {child: {output: {n: 5}, status: Faulted}}\n\
         tests:\n  it:\n    input:\n    now: 2026-01-31T08:00:00Z\n    time: 1h\n    \
         start: {http: {method: POST, path: orders/7, body: {n: x}}}\n    \
+        pins: {a: {outcome: Done, outputs: {Result: 1}}, b: {outcomes: [x, y]}}\n    variables: {V: 1}\n    \
         calls: {'SQL on orders': [{result: {rows: []}}, {error: timeout, message: late}]}\n    \
         steps: [{event: E, payload: 1, after: 3m}, {activity: a, input: {b: 1}}, {cancel: null}]\n    \
         expect: {status: Finished, responses: [201, {status: 201, body: x}], incident: no, \
@@ -286,9 +365,11 @@ fn the_schema_marks_what_the_reader_refuses() {
         "tests: {a: {expect: {calls: [{url: x}]}}}",
         "tests: {a: {time: [1h], expect: {}}}",
         "tests: {a: {input: 5, expect: {}}}",
+        "tests: {a: {pins: {b: {result: 1}}, expect: {}}}",
+        "tests: {a: {pins: {b: {outcomes: Done}}, expect: {}}}",
     ] {
         assert_ne!(marked(text), Vec::<String>::new(), "{text}");
         let folder = written("[]", text);
-        assert!(Suite::read(&folder.path().join("it.test.yaml")).is_err(), "{text}");
+        assert!(read(&folder.path().join("it.test.yaml")).is_err(), "{text}");
     }
 }

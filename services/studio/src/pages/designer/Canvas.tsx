@@ -41,13 +41,15 @@ function useCards() {
   const local = useView((state) => state.problems);
   const found = useView((state) => state.found);
   const marks = useView((state) => state.marks);
+  const pins = useView((state) => state.trial.pins);
   const problems = useMemo(() => problemsByKey([...local, ...found]), [local, found]);
   const before = useRef({ nodes: new Map<string, CardNode>(), edges: new Map<string, WireEdge>() });
   const nodes = useMemo(() => {
-    const all = nodesOf({ index, view, places, selected, problems, marks, inPlace }, before.current.nodes);
+    const from = { index, view, places, selected, problems, marks, inPlace, pins };
+    const all = nodesOf(from, before.current.nodes);
     before.current.nodes = new Map(all.map((node) => [node.id, node]));
     return all;
-  }, [index, view, places, selected, problems, marks, inPlace]);
+  }, [index, view, places, selected, problems, marks, inPlace, pins]);
   const edges = useMemo(() => {
     const all = edgesOf(view, lines, marks, before.current.edges);
     before.current.edges = new Map(all.map((edge) => [edge.id, edge]));

@@ -1,6 +1,7 @@
 import type { NodeProps } from "@xyflow/react";
 import { memo, useState } from "react";
 import { stateOf } from "../../lib/states";
+import { Icon } from "../../ui/Icon";
 import { StateIcon } from "../../ui/State";
 import { Glyph } from "./Glyph";
 import { Inside } from "./Inside";
@@ -56,7 +57,7 @@ function Chips({ card, isOpen }: { card: CardNode["data"]["card"]; isOpen: boole
 
 /** An activity on the canvas. */
 export const Card = memo(({ data, selected }: NodeProps<CardNode>) => {
-  const { card, isVertical, canConnect, problem, mark, isRun, isOpen } = data;
+  const { card, isVertical, canConnect, problem, mark, isRun, isPinned, isOpen } = data;
   const [isLive, setLive] = useState(false);
   const edge = problem ? EDGE[problem] : card.isStart ? "bg-finished" : "bg-accent";
   return (
@@ -77,8 +78,14 @@ export const Card = memo(({ data, selected }: NodeProps<CardNode>) => {
               : card.type || w.state}
           </span>
         </span>
+        {isPinned && (
+          <span className="inner text-accent" title={w.pinned}>
+            <Icon name="pin" size={14} />
+          </span>
+        )}
         {mark && (
           <span className="inner flex items-center gap-1 text-xs text-soft tabular-nums">
+            {mark.order !== undefined && <span title={w.order(mark.order)}>{mark.order}</span>}
             {mark.runs > 1 && `${mark.runs} ×`}
             <StateIcon state={stateOf(mark.status)} />
           </span>

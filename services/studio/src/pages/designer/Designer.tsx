@@ -86,6 +86,9 @@ function Frame() {
       save: () => void saving.save(),
       publish: () => void saving.publish(),
       run: () => setAsked("run"),
+      tryOut: () => {
+        if (can("exec:tests")) studio.set({ drawer: "trial" });
+      },
       help: () => setAsked("keys"),
       connect: () => {
         const { selected, view } = studio.get();

@@ -14,6 +14,7 @@ import { Section } from "./Section";
 import { StatePanel } from "./StatePanel";
 import { useStudio, useView } from "./store";
 import { TestActivity } from "./TestActivity";
+import { Tried } from "./Tried";
 import { WorkflowPanel } from "./WorkflowPanel";
 import { w } from "./words";
 
@@ -205,6 +206,7 @@ function ActivityPanel({ entry }: { entry: Entry }) {
         ))}
       {type && <Outputs entry={entry} type={type} />}
       <ActivitySettings entry={entry} type={type} />
+      <Tried key={`tried ${entry.key}`} activity={entry.key} />
       <TestActivity activity={entry.key} />
     </>
   );

@@ -9,6 +9,7 @@ import { readAddress } from "./address";
 import { loadTypes, type Opened, openDefinition } from "./api";
 import { Designer } from "./Designer";
 import { Studio } from "./store";
+import { recall } from "./trial";
 import { w } from "./words";
 
 function useTypes() {
@@ -26,6 +27,7 @@ function Open({ types, opened, newer }: { types: Types; opened: Opened; newer?: 
     const { page, selected, drawer } = readAddress(window.location.search);
     made.open(page, selected);
     if (drawer) made.set({ drawer });
+    recall(made);
     return made;
   });
   return <Designer studio={studio} />;

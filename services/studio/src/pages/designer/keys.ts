@@ -20,6 +20,7 @@ export interface Deeds {
   save: () => void;
   publish: () => void;
   run: () => void;
+  tryOut: () => void;
   help: () => void;
   connect: () => void;
 }
@@ -126,6 +127,7 @@ export function pressed(
     l: () => arrangeAll(studio),
     p: deeds.publish,
     r: deeds.run,
+    t: deeds.tryOut,
     "?": deeds.help,
     delete: () => removeSelected(studio),
     x: () => removeSelected(studio),

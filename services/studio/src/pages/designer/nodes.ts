@@ -5,6 +5,7 @@ import type { Problem } from "../../model/problems";
 import type { Line, PageView, Point } from "../../model/view";
 import { type CardView, cardOf, stateCard } from "./cards";
 import type { Mark } from "./store";
+import { w } from "./words";
 
 export interface CardData extends Record<string, unknown> {
   card: CardView;
@@ -13,6 +14,8 @@ export interface CardData extends Record<string, unknown> {
   problem: "error" | "warning" | undefined;
   mark: Mark | undefined;
   isRun: boolean;
+  /** It has a pinned result in test runs. */
+  isPinned: boolean;
   /** Whether its inside is shown below it. */
   isOpen: boolean;
 }
@@ -70,6 +73,7 @@ interface Sources {
   problems: ReadonlyMap<string, "error" | "warning">;
   marks: ReadonlyMap<string, Mark> | undefined;
   inPlace: ReadonlySet<string>;
+  pins: { has: (key: string) => boolean };
 }
 
 function isSameNode(one: CardNode, other: CardNode): boolean {
@@ -83,6 +87,7 @@ function isSameNode(one: CardNode, other: CardNode): boolean {
     a.problem === b.problem &&
     a.mark === b.mark &&
     a.isRun === b.isRun &&
+    a.isPinned === b.isPinned &&
     a.isOpen === b.isOpen &&
     a.canConnect === b.canConnect
   );
@@ -99,6 +104,8 @@ export function nodesOf(from: Sources, before: ReadonlyMap<string, CardNode>): C
       ? cardOf(item.entry, index.type(item.entry), used.get(item.key))
       : stateCard(item, view.inside ?? {}, view.key ?? "");
     const problem = from.problems.get(item.key);
+    const isPinned = from.pins.has(item.key);
+    const words = [card.name, card.type, isPinned ? w.pinned : ""];
     const node: CardNode = {
       id: item.key,
       type: "card",
@@ -110,7 +117,7 @@ export function nodesOf(from: Sources, before: ReadonlyMap<string, CardNode>): C
       ...(from.inPlace.has(item.key) ? { zIndex: 1000 } : {}),
       draggable: view.kind !== "list",
       handles: handlesOf(card, isVertical),
-      ariaLabel: card.type ? `${card.name}, ${card.type}` : card.name,
+      ariaLabel: words.filter(Boolean).join(", "),
       data: {
         card,
         isVertical,
@@ -118,6 +125,7 @@ export function nodesOf(from: Sources, before: ReadonlyMap<string, CardNode>): C
         problem,
         mark: marks?.get(item.key),
         isRun: marks !== undefined,
+        isPinned,
         isOpen: from.inPlace.has(item.key),
       },
     };

@@ -1,4 +1,5 @@
 import { createContext, useContext, useSyncExternalStore } from "react";
+import { NO_TRIAL, type Trial } from "../../lib/trials";
 import { Index } from "../../model/activities";
 import type { Joined } from "../../model/commands";
 import type { Types } from "../../model/descriptors";
@@ -8,13 +9,16 @@ import { placesOf } from "../../model/layout";
 import { type Problem, problemsOf } from "../../model/problems";
 import { type Page, type PageView, type Point, pageOf, ROOT, viewOf } from "../../model/view";
 import { heightOf, portsOf } from "./cards";
+import type { Tested } from "./trial";
 
-export type DrawerTab = "problems" | "data" | "text" | "runs" | "versions";
+export type DrawerTab = "problems" | "data" | "text" | "trial" | "runs" | "versions";
 
 /** What happened to an activity in the run that is shown. */
 export interface Mark {
   status: string;
   runs: number;
+  /** Its place among those that ran, in a test run. */
+  order?: number;
 }
 
 export interface Adding {
@@ -49,6 +53,11 @@ export interface State {
   adding: Adding | undefined;
   marks: ReadonlyMap<string, Mark> | undefined;
   run: { id: string; state: string } | undefined;
+  /** What test runs are given. */
+  trial: Trial;
+  /** This browser keeps it. */
+  isKept: boolean;
+  tested: Tested | undefined;
 }
 
 /** Everything that the designer shows, and the ways to change it. */
@@ -87,6 +96,9 @@ export class Studio {
       adding: undefined,
       marks: undefined,
       run: undefined,
+      trial: NO_TRIAL,
+      isKept: true,
+      tested: undefined,
     };
     this.check();
   }

@@ -1,4 +1,5 @@
 import { lazy, Suspense } from "react";
+import { can } from "../../../api/session";
 import { Button } from "../../../ui/Button";
 import { Loading } from "../../../ui/States";
 import { Tabs } from "../../../ui/Tabs";
@@ -7,17 +8,21 @@ import { w } from "../words";
 import { Data } from "./Data";
 import { Problems } from "./Problems";
 import { Runs } from "./Runs";
+import { TestRun } from "./TestRun";
 import { Versions } from "./Versions";
 
 const TextTab = lazy(() => import("./TextTab"));
 
-const TABS: readonly DrawerTab[] = ["problems", "data", "text", "runs", "versions"];
+const TABS: readonly DrawerTab[] = ["problems", "data", "text", "trial", "runs", "versions"];
+
+const isOffered = (tab: DrawerTab) => tab !== "trial" || can("exec:tests");
 
 /** What belongs to the whole workflow, below the canvas. */
 export function Drawer() {
   const studio = useStudio();
   const open = useView((state) => state.drawer);
   const count = useView((state) => state.problems.length + state.found.length);
+  const tabs = TABS.filter(isOffered);
   const isBad = useView((state) => [...state.problems, ...state.found].some((one) => !one.isWarning));
   if (!open) {
     return (
@@ -25,7 +30,7 @@ export function Drawer() {
         aria-label={w.drawer}
         className="flex h-8 shrink-0 items-center gap-1 border-t border-line bg-raised px-2"
       >
-        {TABS.map((tab) => (
+        {tabs.map((tab) => (
           <button
             key={tab}
             type="button"
@@ -52,9 +57,9 @@ export function Drawer() {
     >
       <Tabs
         label={w.drawer}
-        tabs={TABS.map((tab) => ({ key: tab, word: w[tab], ...(tab === "problems" ? { count } : {}) }))}
+        tabs={tabs.map((tab) => ({ key: tab, word: w[tab], ...(tab === "problems" ? { count } : {}) }))}
         current={open}
-        onChange={(tab) => studio.set({ drawer: TABS.find((one) => one === tab) })}
+        onChange={(tab) => studio.set({ drawer: tabs.find((one) => one === tab) })}
       >
         {open === "problems" && <Problems />}
         {open === "data" && <Data />}
@@ -63,6 +68,7 @@ export function Drawer() {
             <TextTab />
           </Suspense>
         )}
+        {open === "trial" && <TestRun />}
         {open === "runs" && <Runs />}
         {open === "versions" && <Versions />}
       </Tabs>

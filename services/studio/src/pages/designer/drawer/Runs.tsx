@@ -46,7 +46,7 @@ export function Runs() {
                     studio.set(
                       shown === one.id
                         ? { run: undefined, marks: undefined }
-                        : { run: { id: one.id, state: one.subStatus } },
+                        : { run: { id: one.id, state: one.subStatus }, tested: undefined },
                     )
                   }
                 >

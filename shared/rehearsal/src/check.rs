@@ -5,12 +5,12 @@ use model::{ActivityId, What};
 use serde_json::{Map, Value, json};
 use shortform::Tree;
 
-use super::play::Player;
-use super::suite::Expect;
 use crate::difference::difference;
+use crate::play::Player;
+use crate::suite::Expect;
 
 /// The difference of every expectation that is not met.
-pub(super) fn differences(expect: &Expect, player: &Player<'_>) -> Vec<String> {
+pub(crate) fn differences(expect: &Expect, player: &Player<'_>) -> Vec<String> {
     let mut found = Vec::new();
     for member in &expect.0 {
         let expected = member.value.value();
@@ -114,7 +114,7 @@ fn waits(expected: &Tree, player: &Player<'_>) -> Value {
 }
 
 fn took(player: &Player<'_>) -> Value {
-    model::span::text(player.now().since(player.began)).into()
+    model::span::text(player.took()).into()
 }
 
 /// A duration in one spelling, so that others compare with it.

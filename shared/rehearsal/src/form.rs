@@ -7,15 +7,15 @@ use Kind::{
 use serde_json::{Map, Value, json};
 
 /// A member of an object.
-pub(super) struct Field {
-    pub(super) name: &'static str,
+pub(crate) struct Field {
+    pub(crate) name: &'static str,
     kind: Kind,
     is_needed: bool,
     meaning: &'static str,
 }
 
 /// The kind of a value.
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Text,
     /// A text or null.
     Optional,
@@ -48,7 +48,7 @@ const fn needed(name: &'static str, kind: Kind, meaning: &'static str) -> Field 
 }
 
 /// The members of a file.
-pub(super) const FILE: &[Field] = &[
+pub(crate) const FILE: &[Field] = &[
     field(
         "definition",
         Text,
@@ -67,15 +67,17 @@ pub(super) const FILE: &[Field] = &[
         "Ends of child workflows by definition id, for all tests.",
     ),
     field("secrets", Values, "Values of secrets by name, for all tests."),
+    field("pins", Named(&Object(PIN)), "Results of activities by id or name, for all tests."),
     needed("tests", Named(&Object(TEST)), "The tests, by their names."),
     field("$schema", Text, "The schema of this file, for editors."),
 ];
 
 /// The members of a test.
-pub(super) const TEST: &[Field] = &[
+pub(crate) const TEST: &[Field] = &[
     field("input", Values, "The input of the start."),
     field("properties", Values, "Properties of the start, such as Flowchart:ExecutionMode."),
     field("correlationId", Text, "The correlation id of the start."),
+    field("variables", Values, "Values that variables have at the start, by id or name."),
     field("start", Happening(&[]), "The trigger; without it, a plain start."),
     field("now", Time, "The time of the start; 2026-01-01T00:00:00Z if not given."),
     field(
@@ -92,15 +94,20 @@ pub(super) const TEST: &[Field] = &[
     field("tasks", Values, "Results of tasks by name; one that is not here goes on waiting."),
     field("workflows", Named(&Object(WORKFLOW)), "Ends of child workflows by definition id."),
     field("secrets", Values, "Values of secrets by name."),
+    field(
+        "pins",
+        Named(&Object(PIN)),
+        "Results of activities by id or name: such an activity does nothing, and has this result.",
+    ),
     needed("expect", Object(EXPECT), "What is expected; what is not here is not checked."),
 ];
 
 /// The member of a step besides what happens.
-pub(super) const AFTER: &[Field] =
+pub(crate) const AFTER: &[Field] =
     &[field("after", Text, "It happens at this time after the start, such as 10m.")];
 
 /// What may happen; the first member of each says which it is.
-pub(super) const HAPPENINGS: [&[Field]; 4] = [
+pub(crate) const HAPPENINGS: [&[Field]; 4] = [
     &[
         needed("event", Text, "The name of an event."),
         field("payload", Any, "The payload of the event."),
@@ -114,7 +121,7 @@ pub(super) const HAPPENINGS: [&[Field]; 4] = [
 ];
 
 /// The members of an HTTP request.
-pub(super) const HTTP: &[Field] = &[
+pub(crate) const HTTP: &[Field] = &[
     field("method", Text, "GET if not given."),
     needed("path", Text, "Such as orders/7."),
     field("route", Values, "Values of the path's parameters."),
@@ -125,7 +132,7 @@ pub(super) const HTTP: &[Field] = &[
 ];
 
 /// The members of the answer to a call.
-pub(super) const ANSWER: &[Field] = &[
+pub(crate) const ANSWER: &[Field] = &[
     field("status", Number, "The HTTP status; 200 if not given."),
     field("headers", Values, "Headers."),
     field("body", Any, "The body."),
@@ -135,16 +142,23 @@ pub(super) const ANSWER: &[Field] = &[
 ];
 
 /// The errors of calls.
-pub(super) const ERRORS: [&str; 4] = ["timeout", "connect", "refused", "failed"];
+pub(crate) const ERRORS: [&str; 4] = ["timeout", "connect", "refused", "failed"];
 
 /// The members of the end of a child workflow.
-pub(super) const WORKFLOW: &[Field] = &[
+pub(crate) const WORKFLOW: &[Field] = &[
     field("output", Values, "Its output."),
     field("status", Words(&["Finished", "Cancelled", "Faulted"]), "Finished if not given."),
 ];
 
+/// The members of a result that is given.
+pub(crate) const PIN: &[Field] = &[
+    field("outcome", Text, "The outcome that the activity completes with; Done if not given."),
+    field("outcomes", List(&Text), "Several outcomes."),
+    field("outputs", Values, "Its outputs by name."),
+];
+
 /// What can be expected.
-pub(super) const EXPECT: &[Field] = &[
+pub(crate) const EXPECT: &[Field] = &[
     field(
         "status",
         Words(&["Finished", "Suspended", "Faulted", "Cancelled"]),
@@ -196,7 +210,7 @@ const RESPONSE: &[Field] = &[
 ];
 
 /// The words of which an expectation is one.
-pub(super) fn words(expectation: &str) -> Option<&'static [&'static str]> {
+pub(crate) fn words(expectation: &str) -> Option<&'static [&'static str]> {
     match EXPECT.iter().find(|field| field.name == expectation)?.kind {
         Words(words) => Some(words),
         _ => None,
@@ -204,7 +218,7 @@ pub(super) fn words(expectation: &str) -> Option<&'static [&'static str]> {
 }
 
 /// The members of the items of an expected list; none if its items are texts.
-pub(super) fn alike(expectation: &str) -> Option<&'static [Field]> {
+pub(crate) fn alike(expectation: &str) -> Option<&'static [Field]> {
     let field = EXPECT.iter().find(|field| field.name == expectation)?;
     match field.kind {
         List(Kind::Alike(fields)) => Some(*fields),
@@ -213,7 +227,8 @@ pub(super) fn alike(expectation: &str) -> Option<&'static [Field]> {
 }
 
 /// The JSON Schema of test files.
-pub(super) fn schema() -> Value {
+#[must_use]
+pub fn schema() -> Value {
     let mut schema = object(FILE);
     for (name, value) in [
         ("description", "A file *.test.yaml of staunch test: docs/testing.md describes it."),

@@ -4,7 +4,7 @@ use engine::Vault;
 use model::Map;
 
 /// The values that a test gives to secrets.
-pub(super) struct Given(pub(super) Map);
+pub(crate) struct Given(pub(crate) Map);
 
 impl Vault for Given {
     fn read(&self, name: &str) -> Result<String, String> {

@@ -7,13 +7,14 @@ use model::Map;
 use serde_json::{Value, json};
 use shortform::Tree;
 
-use super::form;
-use super::reader::Reader;
-use super::secret::Given;
+use crate::form;
+use crate::reader::Reader;
+use crate::secret::Given;
+use crate::stop::{Reason, Stop};
 
-/// What a test answers.
+/// What a run answers to what it asks for.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Mocks {
+pub struct Mocks {
     calls: Vec<CallMock>,
     tasks: Map,
     workflows: Map,
@@ -30,7 +31,7 @@ struct CallMock {
 
 impl Mocks {
     /// Reads `calls`, `tasks`, `workflows` and `secrets`. Those of a test come before those of its file.
-    pub(super) fn read(reader: &mut Reader, tree: &Tree, around: Option<&Self>) -> Self {
+    pub(crate) fn read(reader: &mut Reader, tree: &Tree, around: Option<&Self>) -> Self {
         let mut mocks = Self {
             calls: tree.get("calls").map(|calls| read_calls(reader, calls)).unwrap_or_default(),
             tasks: reader.map(tree.get("tasks")),
@@ -56,7 +57,8 @@ impl Mocks {
     }
 
     /// What scripts read as secrets.
-    pub(super) fn secrets(&self) -> Secrets {
+    #[must_use]
+    pub fn secrets(&self) -> Secrets {
         Secrets::of(Arc::new(Given(self.secrets.clone())))
     }
 
@@ -64,7 +66,7 @@ impl Mocks {
     ///
     /// # Errors
     /// When no mock fits.
-    pub(super) fn call(&self, call: &Call, made: &mut Vec<usize>) -> Result<Map, String> {
+    pub(crate) fn call(&self, call: &Call, made: &mut Vec<usize>) -> Result<Map, Stop> {
         let asked = call.operation.summary();
         let (verb, target) = asked.split_once(' ').unwrap_or((&asked, ""));
         made.resize(self.calls.len(), 0);
@@ -77,10 +79,11 @@ impl Mocks {
             let known: Vec<_> =
                 self.calls.iter().map(|mock| format!("{} {}", mock.method, mock.pattern)).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            return Err(format!(
-                "activity {} calls {asked}, and no answer fits: add one to calls (there are: {known})",
-                call.activity_id
-            ));
+            let id = &call.activity_id;
+            let message = format!(
+                "activity {id} calls {asked}, and no answer fits: add one to calls (there are: {known})"
+            );
+            return Err(Stop::new(Reason::Unanswered, message).at(id));
         };
         let answer = mock.answers.get(*count).or(mock.answers.last()).cloned().unwrap_or_default();
         *count += 1;
@@ -88,12 +91,12 @@ impl Mocks {
     }
 
     /// The result of a task, if the test has one.
-    pub(super) fn task(&self, name: &str) -> Option<&Value> {
+    pub(crate) fn task(&self, name: &str) -> Option<&Value> {
         self.tasks.get(name)
     }
 
     /// The end of a child, as the input of its parent's resume.
-    pub(super) fn workflow(&self, dispatch: &Dispatch) -> Option<Map> {
+    pub(crate) fn workflow(&self, dispatch: &Dispatch) -> Option<Map> {
         let mock = self.workflows.get(dispatch.definition_id.as_str())?;
         let status = mock.get("status").and_then(Value::as_str).unwrap_or("Finished");
         let output = mock.get("output").and_then(Value::as_object).cloned().unwrap_or_default();
@@ -156,7 +159,7 @@ fn read_answer(reader: &mut Reader, tree: &Tree) -> Map {
 }
 
 /// Whether a text fits a pattern, in which `*` stands for any characters.
-pub(super) fn matches(pattern: &str, text: &str) -> bool {
+pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = text.strip_prefix(first) else { return false };

@@ -4,7 +4,8 @@ use similar::TextDiff;
 
 /// The lines in which two texts differ, with three lines around each: `-` before a line of the
 /// first, `+` before a line of the second. Empty when they are equal.
-pub(crate) fn difference(left: &str, right: &str) -> String {
+#[must_use]
+pub fn difference(left: &str, right: &str) -> String {
     if left == right {
         return String::new();
     }

@@ -1,69 +1,92 @@
 //! Plays one instance: the engine's turns, the answers of the mocks, and time that is skipped.
 
+use std::time::Duration;
+
 use engine::{
-    Call, Effect, Engine, Env, FlowMode, Input, Operation, Program, Rest, Resume, Start, State,
-    Triggers,
+    Call, Charted, Effect, Engine, Env, FlowMode, Input, Operation, Program, Rest, Restart, Resume,
+    Start, State, Triggers,
 };
-use model::{ActivityId, BookmarkId, Definition, Entry, Map, Stimulus, Timestamp};
+use model::{ActivityId, BookmarkId, Definition, Entry, Map, Stimulus, Timestamp, What};
 use serde_json::{Value, json};
 
-use super::mock::Mocks;
-use super::suite::{Given, Happening, Step};
+use crate::happen::{asked, event, route, told};
+use crate::limits::Limits;
+use crate::mock::Mocks;
+use crate::stop::{Reason, Stop};
+use crate::suite::{Given, Happening, Step};
 
-/// The instance of a test.
+/// The instance of a run.
 const INSTANCE: &str = "test-instance";
-/// Turns of one test.
-const TURNS_MAX: usize = 10_000;
-/// Timers that fire in one test.
-const TIMERS_MAX: usize = 1_000;
+
+/// What a run needs beside what it says itself.
+#[derive(Clone, Copy)]
+pub struct Stage<'p> {
+    /// The engine.
+    pub engine: &'p Engine,
+    /// The definition, compiled.
+    pub program: &'p Program,
+    /// The definition.
+    pub definition: &'p Definition,
+}
 
 /// A call that was made.
-pub(super) struct Made {
+pub struct Made {
     /// `GET https://…`, or what the operation says about itself.
-    pub(super) call: String,
-    pub(super) headers: Value,
-    pub(super) body: Value,
+    pub call: String,
+    /// Its headers, if it is an HTTP request.
+    pub headers: Value,
+    /// Its body, if it is an HTTP request.
+    pub body: Value,
 }
 
 /// One instance, in memory.
-pub(super) struct Player<'p> {
+pub struct Player<'p> {
     engine: &'p Engine,
     program: &'p Program,
     definition: &'p Definition,
     mocks: &'p Mocks,
+    limits: Limits<'p>,
+    /// The paths of the activities after which the run ends.
+    until: Vec<String>,
     env: Env,
     rest: Rest,
     turns: usize,
     timers: usize,
+    /// Approximate bytes that its turns have written.
+    bytes: usize,
     /// The number of calls that each mock has answered.
     answered: Vec<usize>,
-    pub(super) began: Timestamp,
-    pub(super) state: State,
-    pub(super) journal: Vec<Entry>,
-    pub(super) effects: Vec<Effect>,
-    pub(super) calls: Vec<Made>,
+    began: Timestamp,
+    /// The instance.
+    pub state: State,
+    /// What its activities did.
+    pub journal: Vec<Entry>,
+    /// What it asked for, without calls.
+    pub effects: Vec<Effect>,
+    /// The calls that were answered.
+    pub calls: Vec<Made>,
     /// The effects that were looked at already.
     seen: usize,
 }
 
 impl<'p> Player<'p> {
-    pub(super) fn new(
-        engine: &'p Engine,
-        program: &'p Program,
-        definition: &'p Definition,
-        mocks: &'p Mocks,
-        env: Env,
-    ) -> Self {
+    /// An instance that has not begun.
+    #[must_use]
+    pub fn new(stage: Stage<'p>, mocks: &'p Mocks, env: Env) -> Self {
+        let Stage { engine, program, definition } = stage;
         Self {
             engine,
             program,
             definition,
             mocks,
+            limits: Limits::default(),
+            until: Vec::new(),
             began: env.now,
             env,
             rest: Rest::Suspended,
             turns: 0,
             timers: 0,
+            bytes: 0,
             answered: Vec::new(),
             state: State::default(),
             journal: Vec::new(),
@@ -73,17 +96,30 @@ impl<'p> Player<'p> {
         }
     }
 
-    /// The time of the newest turn.
-    pub(super) fn now(&self) -> Timestamp {
-        self.env.now
+    /// The same, within other limits.
+    #[must_use]
+    pub fn within(self, limits: Limits<'p>) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// The same, which ends once an activity with one of these paths is over.
+    #[must_use]
+    pub fn until(self, paths: Vec<String>) -> Self {
+        Self { until: paths, ..self }
+    }
+
+    /// The time from the start to the newest turn.
+    #[must_use]
+    pub fn took(&self) -> Duration {
+        self.env.now.since(self.began)
     }
 
     /// Starts the instance and plays it until it is over, or waits for something that the test does
     /// not say.
     ///
     /// # Errors
-    /// When something happens that the test does not expect, such as a call without an answer.
-    pub(super) fn play(&mut self, given: &Given) -> Result<(), String> {
+    /// When it ends before that, such as at a call without an answer.
+    pub fn play(&mut self, given: &Given) -> Result<(), Stop> {
         self.start(given)?;
         self.settle()?;
         for step in &given.steps {
@@ -97,10 +133,10 @@ impl<'p> Player<'p> {
         given.time.map(|time| self.began.after(time))
     }
 
-    fn start(&mut self, given: &Given) -> Result<(), String> {
+    fn start(&mut self, given: &Given) -> Result<(), Stop> {
         let mode = given.properties.get(FlowMode::PROPERTY).map(FlowMode::named);
         if let Some(Err(reason)) = mode {
-            return Err(format!("a server refuses this start: properties: {reason}"));
+            return Err(refused(format!("a server refuses this start: properties: {reason}")));
         }
         let mut input = given.input.clone();
         let trigger = match &given.start {
@@ -118,7 +154,7 @@ impl<'p> Player<'p> {
             instance_id: INSTANCE.into(),
             responds: matches!(given.start, Some(Happening::Http { .. })),
             trigger,
-            restart: None,
+            restart: self.restart(given)?,
             input,
             properties: given.properties.clone(),
             correlation_id: given.correlation_id.clone(),
@@ -128,23 +164,35 @@ impl<'p> Player<'p> {
         self.turn(Input::Start(Box::new(start)))
     }
 
+    /// The values of variables at the start.
+    fn restart(&self, given: &Given) -> Result<Option<Restart>, Stop> {
+        if given.variables.is_empty() {
+            return Ok(None);
+        }
+        let restart = Restart { activity: None, variables: given.variables.clone() };
+        let fits = self.program.can_begin(None, Some(&restart));
+        fits.map_err(|failure| refused(format!("variables: {}", failure.message)))?;
+        Ok(Some(restart))
+    }
+
     /// Refuses an input that a server would refuse. A trigger gets its own input, not the workflow's.
-    fn admits(&self, input: &Map) -> Result<(), String> {
+    fn admits(&self, input: &Map) -> Result<(), Stop> {
         let flaws = self.program.input_flaws(input);
         let named: Vec<_> = flaws.iter().map(|(name, flaw)| format!("{name}: {flaw}")).collect();
         if named.is_empty() {
             return Ok(());
         }
-        Err(format!("a server refuses this start: the input does not fit: {}", named.join("; ")))
+        let flaws = named.join("; ");
+        Err(refused(format!("a server refuses this start: the input does not fit: {flaws}")))
     }
 
     /// The trigger that a happening starts, and its input.
-    fn trigger(&self, happening: &Happening) -> Result<(ActivityId, Map), String> {
+    fn trigger(&self, happening: &Happening) -> Result<(ActivityId, Map), Stop> {
         let found = self.engine.triggers(self.program, &self.env);
         let Triggers { stimuli, schedules } = found.map_err(|problems| {
-            problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+            refused(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
         })?;
-        let none = || format!("{} starts no instance of this definition", told(happening));
+        let none = || refused(format!("{} starts no instance of this definition", told(happening)));
         match happening {
             Happening::Resume { activity, input } => {
                 let timed = schedules.iter().map(|schedule| &schedule.activity_id);
@@ -164,7 +212,7 @@ impl<'p> Player<'p> {
                 let (trigger, found) = fits.ok_or_else(none)?;
                 Ok((trigger.activity_id.clone(), asked(method, path, request, &found)))
             }
-            Happening::Cancel { .. } => Err("cancel starts no instance".to_owned()),
+            Happening::Cancel { .. } => Err(refused("cancel starts no instance")),
         }
     }
 
@@ -174,8 +222,7 @@ impl<'p> Player<'p> {
         id.as_str() == wanted || all.any(|(other, _, name)| other == id && name == Some(wanted))
     }
 
-    fn step(&mut self, step: &Step, given: &Given) -> Result<(), String> {
-        let mark = step.mark;
+    fn step(&mut self, step: &Step, given: &Given) -> Result<(), Stop> {
         if let Some(after) = step.after {
             let at = self.began.after(after);
             while self.rest == Rest::Suspended && self.fire(Some(at))? {}
@@ -192,10 +239,12 @@ impl<'p> Player<'p> {
                 let incident = self.state.incidents.last();
                 let why =
                     incident.map(|it| format!(": activity {}: {}", it.activity_id, it.message));
-                return Err(format!(
-                    "line {}: {what} comes too late: the instance is {status}{}",
-                    mark.line,
-                    why.unwrap_or_default()
+                return Err(unawaited(
+                    step,
+                    &format!(
+                        "{what} comes too late: the instance is {status}{}",
+                        why.unwrap_or_default()
+                    ),
                 ));
             }
             if let Some((bookmark_id, input)) = self.awaited(&step.happening) {
@@ -205,11 +254,8 @@ impl<'p> Player<'p> {
             }
             if step.after.is_some() || !self.fire(self.limit(given))? {
                 let what = told(&step.happening);
-                return Err(format!(
-                    "line {}: nothing waits for {what}; {}",
-                    mark.line,
-                    self.waits()
-                ));
+                let waits = self.waits();
+                return Err(unawaited(step, &format!("nothing waits for {what}; {waits}")));
             }
         }
     }
@@ -246,7 +292,7 @@ impl<'p> Player<'p> {
     }
 
     /// Answers calls, tasks and children until there are no more of them.
-    fn settle(&mut self) -> Result<(), String> {
+    fn settle(&mut self) -> Result<(), Stop> {
         loop {
             let Some((bookmark_id, input)) = self.answer()? else { return Ok(()) };
             self.turn(Input::Resume(Resume { bookmark_id, input, responds: false }))?;
@@ -254,13 +300,16 @@ impl<'p> Player<'p> {
     }
 
     /// The call as it would be made: with the values of secrets.
-    fn opened(&self, call: &Call) -> Result<Call, String> {
-        let sealed = serde_json::to_value(call).map_err(|error| error.to_string())?;
+    fn opened(&self, call: &Call) -> Result<Call, Stop> {
+        let unread = |error: serde_json::Error| {
+            Stop::new(Reason::Unanswered, error.to_string()).at(&call.activity_id)
+        };
+        let sealed = serde_json::to_value(call).map_err(unread)?;
         let open = self.env.installation.secrets.opened(sealed, INSTANCE, &mut Vec::new());
-        serde_json::from_value(open).map_err(|error| error.to_string())
+        serde_json::from_value(open).map_err(unread)
     }
 
-    fn answer(&mut self) -> Result<Option<(BookmarkId, Map)>, String> {
+    fn answer(&mut self) -> Result<Option<(BookmarkId, Map)>, Stop> {
         if let Some((bookmark_id, call)) = self.state.calls.iter().next() {
             let not_before = call.tries.as_ref().and_then(|tries| tries.not_before);
             self.env.now = not_before.unwrap_or(self.env.now).max(self.env.now);
@@ -307,7 +356,7 @@ impl<'p> Player<'p> {
     }
 
     /// Fires the timer that is due first, at its time, unless that is later than `until`.
-    fn fire(&mut self, until: Option<Timestamp>) -> Result<bool, String> {
+    fn fire(&mut self, until: Option<Timestamp>) -> Result<bool, Stop> {
         let timers = self.state.bookmarks.values();
         let first = timers.filter_map(|timer| Some((timer.due_at?, timer.id.clone()))).min();
         let Some((due, bookmark_id)) = first else { return Ok(false) };
@@ -315,10 +364,11 @@ impl<'p> Player<'p> {
             return Ok(false);
         }
         self.timers += 1;
-        if self.timers > TIMERS_MAX {
-            return Err(format!(
-                "more than {TIMERS_MAX} timers fired: set a limit with time, such as 1h"
-            ));
+        let max = self.limits.timers;
+        if self.timers > max {
+            let message =
+                format!("more than {max} timers fired: set a limit with time, such as 1h");
+            return Err(Stop::new(Reason::Limit, message));
         }
         self.env.now = self.env.now.max(due);
         self.turn(Input::Resume(Resume { bookmark_id, input: Map::new(), responds: false }))?;
@@ -326,19 +376,25 @@ impl<'p> Player<'p> {
         Ok(true)
     }
 
-    fn turn(&mut self, input: Input) -> Result<(), String> {
+    fn turn(&mut self, input: Input) -> Result<(), Stop> {
         let mut next = Some(input);
         while let Some(input) = next.take() {
             self.turns += 1;
-            if self.turns > TURNS_MAX {
-                return Err(format!("the instance is not over after {TURNS_MAX} turns"));
+            let max = self.limits.turns;
+            if self.turns > max {
+                let message = format!("the instance is not over after {max} turns");
+                return Err(Stop::new(Reason::Limit, message));
             }
             let state = std::mem::take(&mut self.state);
-            let turn = self.engine.turn(self.program, state, input, &self.env);
+            let bounds = self.limits.bounds;
+            let turn = self.engine.turn_within(self.program, state, input, &self.env, bounds);
             self.state = turn.state;
             self.rest = turn.rest;
+            self.bytes = self.bytes.saturating_add(turn.bytes);
+            let before = self.journal.len();
             self.journal.extend(turn.journal);
             self.effects.extend(turn.effects);
+            self.ends_here(before)?;
             if self.rest == Rest::OutOfBudget {
                 next = Some(Input::Continue);
             }
@@ -346,8 +402,45 @@ impl<'p> Player<'p> {
         Ok(())
     }
 
+    /// Ends the run where it was asked to end, or where a limit is reached that is looked at after
+    /// each turn. The lines of the newest turn begin at `from`.
+    fn ends_here(&self, from: usize) -> Result<(), Stop> {
+        let entries = self.journal.get(from..).unwrap_or_default();
+        if let Some(id) = entries.iter().find_map(|entry| self.ended(entry)) {
+            let message = format!("the run was asked to end after activity {id}");
+            return Err(Stop::new(Reason::Asked, message).at(id));
+        }
+        if self.rest == Rest::Finished {
+            return Ok(());
+        }
+        let Limits { executions, bytes, is_late, .. } = self.limits;
+        if is_late() {
+            return Err(Stop::new(Reason::Limit, "the time of the run is up, and it is not over"));
+        }
+        if self.state.steps >= executions {
+            let message = format!("the instance is not over after {executions} activities");
+            return Err(Stop::new(Reason::Limit, message));
+        }
+        if self.bytes >= bytes {
+            let message = format!("the instance has written {bytes} bytes, and is not over");
+            return Err(Stop::new(Reason::Limit, message));
+        }
+        Ok(())
+    }
+
+    /// The activity whose end an entry tells, if the run ends after it.
+    fn ended<'e>(&self, entry: &'e Entry) -> Option<&'e ActivityId> {
+        let is_end = matches!(entry.what, What::Completed | What::Faulted | What::Canceled);
+        if self.until.is_empty() || !is_end {
+            return None;
+        }
+        let path = charted(self.program, entry)?.node_id();
+        let id = entry.activity_id.as_ref()?;
+        self.until.iter().any(|until| until == path).then_some(id)
+    }
+
     /// The id of the definition's root activity; it is no part of a path.
-    pub(super) fn root(&self) -> Option<&ActivityId> {
+    pub(crate) fn root(&self) -> Option<&ActivityId> {
         let all = self.program.activities();
         let own = self.definition.root.get("id").and_then(Value::as_str);
         let last = all.last().map(|(id, _, _)| id);
@@ -355,57 +448,21 @@ impl<'p> Player<'p> {
     }
 }
 
-fn told(happening: &Happening) -> String {
-    match happening {
-        Happening::Event { name, .. } => format!("the event {name}"),
-        Happening::Http { method, path, .. } => format!("the request {method} {path}"),
-        Happening::Resume { activity, .. } => format!("activity {activity}"),
-        Happening::Cancel { .. } => "the cancellation".to_owned(),
-    }
+/// The activity that an entry is about.
+pub(crate) fn charted<'p>(program: &'p Program, entry: &Entry) -> Option<Charted<'p>> {
+    let node_id = entry.recorded.as_ref().and_then(|recorded| recorded.node_id.as_deref());
+    program.charted(entry.activity_id.as_ref()?.as_str(), node_id)
 }
 
-fn event(payload: &Value) -> Map {
-    let payload = json!({"payload": payload});
-    Map::from_iter([("__EventPayloadWorkflowInput".to_owned(), payload)])
+fn refused(message: impl Into<String>) -> Stop {
+    Stop::new(Reason::Refused, message)
 }
 
-/// The values of the route, if an endpoint of this name and payload fits the request.
-fn route(name: &str, payload: &Value, method: &str, path: &str) -> Option<Map> {
-    let text = |member: &str| payload.get(member).and_then(Value::as_str).unwrap_or_default();
-    if name != "Elsa.HttpEndpoint" || !text("Method").eq_ignore_ascii_case(method) {
-        return None;
-    }
-    let template: Vec<&str> = text("Path").trim_matches('/').split('/').collect();
-    let given: Vec<&str> = path.trim_matches('/').split('/').collect();
-    if template.len() != given.len() {
-        return None;
-    }
-    let mut values = Map::new();
-    for (part, value) in template.into_iter().zip(given) {
-        match part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) {
-            Some(name) => {
-                values.insert(name.to_owned(), value.into());
-            }
-            None if part.eq_ignore_ascii_case(value) => {}
-            None => return None,
-        }
-    }
-    Some(values)
-}
-
-/// A request as the input of a workflow.
-fn asked(method: &str, path: &str, given: &Map, route: &Map) -> Map {
-    let path = format!("/{}", path.trim_matches('/'));
-    let mut request = json!({
-        "method": method, "path": path, "routeData": route, "query": {}, "headers": {},
-        "form": {}, "files": []
-    });
-    if let Some(request) = request.as_object_mut() {
-        request.extend(given.clone());
-    }
-    Map::from_iter([
-        ("__HttpRequest".to_owned(), request),
-        ("HttpContext".to_owned(), Value::Bool(true)),
-        ("Path".to_owned(), path.into()),
-    ])
+/// A step that cannot happen. One that was not read from a file has no line.
+fn unawaited(step: &Step, message: &str) -> Stop {
+    let message = match step.mark.line {
+        0 => message.to_owned(),
+        line => format!("line {line}: {message}"),
+    };
+    Stop::new(Reason::Unawaited, message)
 }

@@ -6,21 +6,21 @@ use model::Map;
 use serde_json::Value;
 use shortform::{Flaw, Mark, Member, Tree};
 
-use super::form::Field;
+use crate::form::Field;
 
 /// The mistakes so far.
 #[derive(Default)]
-pub(super) struct Reader {
-    pub(super) flaws: Vec<Flaw>,
+pub(crate) struct Reader {
+    pub(crate) flaws: Vec<Flaw>,
 }
 
 impl Reader {
-    pub(super) fn flaw(&mut self, mark: Mark, message: impl Into<String>) {
+    pub(crate) fn flaw(&mut self, mark: Mark, message: impl Into<String>) {
         self.flaws.push(Flaw { mark, message: message.into() });
     }
 
     /// The members of an object, which may have these only.
-    pub(super) fn members<'t>(
+    pub(crate) fn members<'t>(
         &mut self,
         tree: &'t Tree,
         fields: impl IntoIterator<Item = &'static Field>,
@@ -41,7 +41,7 @@ impl Reader {
     }
 
     /// Names and values.
-    pub(super) fn map(&mut self, tree: Option<&Tree>) -> Map {
+    pub(crate) fn map(&mut self, tree: Option<&Tree>) -> Map {
         match tree.map(|tree| (tree.mark, tree.value())) {
             None | Some((_, Value::Null)) => Map::new(),
             Some((_, Value::Object(map))) => map,
@@ -52,7 +52,7 @@ impl Reader {
         }
     }
 
-    pub(super) fn text(&mut self, tree: Option<&Tree>) -> Option<String> {
+    pub(crate) fn text(&mut self, tree: Option<&Tree>) -> Option<String> {
         let tree = tree?;
         let text = tree.as_text().map(str::to_owned);
         if text.is_none() {
@@ -61,7 +61,7 @@ impl Reader {
         text
     }
 
-    pub(super) fn span(&mut self, tree: Option<&Tree>) -> Option<Duration> {
+    pub(crate) fn span(&mut self, tree: Option<&Tree>) -> Option<Duration> {
         let tree = tree?;
         let text = self.text(Some(tree))?;
         match model::span::parse(&text) {
@@ -74,13 +74,13 @@ impl Reader {
     }
 
     /// One of these words.
-    pub(super) fn word(&mut self, tree: &Tree, words: &[&str]) {
+    pub(crate) fn word(&mut self, tree: &Tree, words: &[&str]) {
         if !tree.as_text().is_some_and(|text| words.contains(&text)) {
             self.flaw(tree.mark, format!("write {}", words.join(", ")));
         }
     }
 
-    pub(super) fn list<'t>(&mut self, tree: Option<&'t Tree>) -> &'t [Tree] {
+    pub(crate) fn list<'t>(&mut self, tree: Option<&'t Tree>) -> &'t [Tree] {
         let Some(tree) = tree else { return &[] };
         tree.items().unwrap_or_else(|| {
             self.flaw(tree.mark, "write a list");
