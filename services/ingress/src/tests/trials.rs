@@ -94,7 +94,7 @@ async fn a_pinned_activity_does_nothing_and_the_run_goes_on_from_its_result() {
 
     for (pins, told) in [
         (json!({"gone": {}}), "no activity \"gone\""),
-        (json!({"rate": {"outcome": "Maybe"}}), "no outcome \"Maybe\""),
+        (json!({"say": {"outcome": "Maybe"}}), "no outcome \"Maybe\""),
         (json!({"rate": {"outputs": {"Colour": 1}}}), "no output \"Colour\""),
         (json!({"rate": {"result": 1}}), "member pins: result means nothing here"),
         (json!([]), "member pins: write an object"),
