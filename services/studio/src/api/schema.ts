@@ -803,6 +803,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/elsa/api/cluster/statements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What each statement of the database took since the start of the node that answers: the longest in
+         *     all first, or those with the longest mean, the longest run or the most runs. Texts have no
+         *     parameters.
+         */
+        get: operations["get_cluster_statements"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/elsa/api/cluster/streams": {
         parameters: {
             query?: never;
@@ -1357,6 +1378,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/elsa/api/labels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the labels, by name.
+         * @description Without a page and a size the answer has all of them.
+         */
+        get: operations["get_labels"];
+        put?: never;
+        /** Makes a label. */
+        post: operations["post_labels"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elsa/api/labels/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A label. */
+        get: operations["get_labels_id"];
+        put?: never;
+        /** Changes a label. The versions that have it keep it. */
+        post: operations["post_labels_id"];
+        /** Removes a label, also from the versions that have it. */
+        delete: operations["delete_labels_id"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/elsa/api/nodes": {
         parameters: {
             query?: never;
@@ -1823,6 +1884,53 @@ export interface paths {
          *     in a real run; what is made of them is sealed (`{sealed:…}`) in the answer.
          */
         post: operations["post_tests_activities"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elsa/api/tests/cases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Runs the tests of a test file with a workflow, as it is sent: it need not be saved.
+         * @description `cases` is the text of the file, in YAML or JSON. Its members `definition` and `uses` count for nothing:
+         *     `model` is the definition, and those that it uses as activities are read as a publication would. All
+         *     tests together have five seconds.
+         */
+        post: operations["post_tests_cases"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elsa/api/tests/workflows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Runs a workflow to try it out, as it is sent: it need not be saved.
+         * @description It runs in memory: nothing is stored, and nothing leaves the server. The members beside `model` and
+         *     `until` are those of a test in a test file: calls, tasks and child workflows are answered as `calls`,
+         *     `tasks` and `workflows` say, `steps` happen once something waits for them, and time is skipped. An
+         *     activity in `pins` does nothing and has the result that is given. A call that no answer fits stops the
+         *     run, and `stopped` says which. Secrets have the values in `secrets` alone. A run ends after 5000
+         *     activities, or after five seconds.
+         */
+        post: operations["post_tests_workflows"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2321,6 +2429,27 @@ export interface paths {
         get: operations["get_workflow_definitions_definitionId_versions"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elsa/api/workflow-definitions/{id}/labels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The labels that a version of a definition has. */
+        get: operations["get_workflow_definitions_id_labels"];
+        put?: never;
+        /**
+         * Gives a version of a definition these labels instead of those that it has. A version that is made
+         *     after it takes them along.
+         */
+        post: operations["post_workflow_definitions_id_labels"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3533,6 +3662,8 @@ export interface components {
             isPublished: boolean;
             isReadonly: boolean;
             isSystem: boolean;
+            /** @description Ids of its labels, in lists and for callers who may see them; absent otherwise. */
+            labels?: string[] | null;
             links: components["schemas"]["Link"][];
             /** @description Always `Json`. */
             materializerName: string;
@@ -4968,6 +5099,25 @@ export interface components {
             name: string;
             permissions: string[];
         };
+        /** @description A label as it is to be; what is absent, null or empty is none. */
+        LabelRequest: {
+            /** @description As `#rrggbb`. */
+            color?: string | null;
+            description?: string | null;
+            name: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description A label. */
+        LabelSummary: {
+            /** @description As `#rrggbb`. */
+            color?: string | null;
+            description?: string | null;
+            id: string;
+            name: string;
+            /** @description The name in lower case; no other label has it. */
+            normalizedName: string;
+        };
         /** @description A file whose bytes are in a payload: a value for inputs and variables of workflows. */
         LargeFile: {
             contentType: string;
@@ -5452,6 +5602,24 @@ export interface components {
                 /** @description Always null. */
                 tenantId?: string | null;
                 workflowInstanceId?: string | null;
+            }[];
+            /**
+             * Format: int64
+             * @description Items in the whole list.
+             */
+            totalCount: number;
+        };
+        /** @description One page of a list. */
+        Paged_LabelSummary: {
+            /** @description The page's items. */
+            items: {
+                /** @description As `#rrggbb`. */
+                color?: string | null;
+                description?: string | null;
+                id: string;
+                name: string;
+                /** @description The name in lower case; no other label has it. */
+                normalizedName: string;
             }[];
             /**
              * Format: int64
@@ -6299,6 +6467,44 @@ export interface components {
             variables: Record<string, never>;
             workflowInstanceId: string;
         };
+        /** @description What one statement took. */
+        StatementShown: {
+            /**
+             * Format: int64
+             * @description How often it ran.
+             */
+            count: number;
+            /**
+             * Format: double
+             * @description The time of its longest run.
+             */
+            maxMs: number;
+            /** Format: double */
+            meanMs: number;
+            /**
+             * Format: int64
+             * @description The rows that it read or wrote; null where the driver does not say.
+             */
+            rows?: number | null;
+            /** @description Its text, without parameters and constants in quotes. */
+            text: string;
+            /**
+             * Format: double
+             * @description The time of all its runs, in milliseconds.
+             */
+            totalMs: number;
+        };
+        /** @description What the statements of the database took, since the start of a node. */
+        Statements: {
+            items: components["schemas"]["StatementShown"][];
+            /** @description The node that answers. */
+            node: string;
+            /**
+             * Format: int64
+             * @description Statements with figures of their own: a limited number, the last of which is all others.
+             */
+            totalCount: number;
+        };
         /** @description A store of variables. */
         StorageDriver: {
             deprecated: boolean;
@@ -6389,6 +6595,49 @@ export interface components {
              */
             waiting: number;
         };
+        /** @description The result of one test. */
+        TestCaseRun: {
+            /** @description What differs from what is expected. */
+            differences: string[];
+            /** @description The line of the text in which it begins. */
+            line: number;
+            name: string;
+            passed: boolean;
+        };
+        /** @description A workflow and its tests. */
+        TestCases: {
+            /** @description The text of a test file, in YAML or JSON. */
+            cases: string;
+            /** @description The definition, as for a save. */
+            model: components["schemas"]["Definition"];
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description The results of tests. */
+        TestCasesRun: {
+            cases: components["schemas"]["TestCaseRun"][];
+            /** @description Every test passed. */
+            passed: boolean;
+        };
+        /** @description An incident of a test run. */
+        TestIncident: {
+            activityId: string;
+            activityNodeId: string;
+            message: string;
+        };
+        /** @description The result of an activity that does nothing. */
+        TestPin: {
+            /** @description The outcome that it completes with; `Done` if it is not given. */
+            outcome?: string | null;
+            /** @description Several outcomes. */
+            outcomes?: string[] | null;
+            /** @description Its outputs by name. */
+            outputs: {
+                [key: string]: unknown;
+            } | null;
+        } & {
+            [key: string]: unknown;
+        };
         /** @description The activity to test, and its workflow. */
         TestRequest: {
             activityHandle: components["schemas"]["TestedActivity"];
@@ -6408,6 +6657,53 @@ export interface components {
             /** @description `Outcomes`, and other details of its end. */
             payload: Record<string, never> | null;
             /** @description `Running` (it waits), `Completed`, `Canceled` or `Faulted`. */
+            status: string;
+        };
+        /** @description Why a test run was stopped. */
+        TestStop: {
+            /** @description The activity that it is about. */
+            activityId?: string | null;
+            message: string;
+            /**
+             * @description `Unanswered` (no answer fits a call), `Unawaited` (nothing waits for a step), `Limit` or `Asked`
+             *     (the activity in `until` is over).
+             */
+            reason: string;
+        };
+        /** @description An activity that waits at the end of a test run. */
+        TestWait: {
+            activityId: string;
+            /**
+             * Format: date-time
+             * @description When its timer fires.
+             */
+            dueAt?: string | null;
+            /** @description What it waits for, such as `Event`. */
+            stimulus: string;
+        };
+        /** @description One execution of an activity in a test run. */
+        TestedExecution: {
+            activityId: string;
+            activityName?: string | null;
+            /** @description Ids from the workflow down to the activity. */
+            activityNodeId: string;
+            activityType: string;
+            /** Format: date-time */
+            completedAt?: string | null;
+            /** @description The reason why it failed. */
+            fault?: string | null;
+            id: string;
+            /** @description Inputs, as they were evaluated. */
+            inputs: Record<string, never>;
+            /** @description Values are left out, because the answer would be too long. */
+            isCut: boolean;
+            /** @description It did nothing, and has the result that was given. */
+            isPinned: boolean;
+            outcomes: string[];
+            outputs: Record<string, never>;
+            /** Format: date-time */
+            startedAt: string;
+            /** @description `Running`, `Suspended` (it waits), `Completed`, `Canceled` or `Faulted`. */
             status: string;
         };
         /** @description One comparison with a time. */
@@ -6591,6 +6887,18 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** @description The labels that a version has. */
+        VersionLabels: {
+            /** @description Ids of labels. */
+            items: string[];
+        };
+        /** @description The labels that a version is to have, instead of those that it has. */
+        VersionLabelsRequest: {
+            /** @description Ids of labels; those that no label has are left out. */
+            labelIds?: string[] | null;
+        } & {
+            [key: string]: unknown;
+        };
         /** @description Why an instance is where it is. */
         Why: {
             /**
@@ -6707,6 +7015,91 @@ export interface components {
             updatedAt: string;
             /** @description Values by name. Absent if its version was deleted. */
             variables?: Record<string, never> | null;
+        };
+        /** @description A workflow to try out. */
+        WorkflowTest: {
+            /** @description Answers to calls, by method and URL with `*` for any characters. */
+            calls: {
+                [key: string]: unknown;
+            } | null;
+            correlationId?: string | null;
+            /** @description The input of the start. */
+            input: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The definition, as for a save. */
+            model: components["schemas"]["Definition"];
+            /** @description The time of the start; now if it is not given. */
+            now?: string | null;
+            /**
+             * @description Results of activities by id, path or name, at most 1000: such an activity does nothing and has
+             *     this result.
+             */
+            pins?: {
+                [key: string]: components["schemas"]["TestPin"];
+            } | null;
+            /** @description Properties of the start, such as `Flowchart:ExecutionMode`. */
+            properties: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Values of secrets by name. */
+            secrets: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description The trigger: `{event, payload}`, `{http: {method, path, …}}` or `{activity, input}`; without it, a
+             *     plain start.
+             */
+            start: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description What happens, in order: as in `start`, or `{cancel: reason}`; with `after` at that time after the
+             *     start.
+             */
+            steps: {
+                [key: string]: unknown;
+            }[] | null;
+            /** @description Results of tasks by name. */
+            tasks: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Timers that are due later than this after the start do not fire, such as `10h`; `8784h` at most. */
+            time?: string | null;
+            /** @description The run ends once this activity is over: its id, its path or its name. */
+            until?: string | null;
+            /** @description Values of variables at the start, by id or name. */
+            variables: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Ends of child workflows by definition id: `{output, status}`. */
+            workflows: {
+                [key: string]: unknown;
+            } | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description The result of a test run of a workflow. */
+        WorkflowTestRun: {
+            /** @description One for each execution of an activity, in the order in which they began. */
+            activities: components["schemas"]["TestedExecution"][];
+            incidents: components["schemas"]["TestIncident"][];
+            /** @description The lines that it wrote. */
+            lines: string[];
+            /** @description What a real run would have sent, and a test run does not: in words. */
+            notSent: string[];
+            /** @description The outputs of the workflow. */
+            outputs: Record<string, never>;
+            /**
+             * @description `Finished`, `Suspended` (it waits), `Faulted`, `Cancelled`; `Executing` if it was stopped before
+             *     that.
+             */
+            status: string;
+            stopped?: components["schemas"]["TestStop"] | null;
+            /** @description The time from its start to its end, most of which was skipped: `01:00:00`. */
+            took: string;
+            /** @description The activities that wait at the end. */
+            waits: components["schemas"]["TestWait"][];
         };
         /** @description One change of an instance. */
         Alteration: ({
@@ -11622,6 +12015,78 @@ export interface operations {
             504: components["responses"]["TooSlow"];
         };
     };
+    get_cluster_statements: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Total (default), Mean, Max or Count
+                 * @example Total
+                 */
+                orderBy?: "Total" | "Mean" | "Max" | "Count";
+                /**
+                 * @description The number of pages to leave out
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description The largest number of items, at most 1000; 100 without it
+                 * @example 1
+                 */
+                pageSize?: number;
+                /**
+                 * @description The number of items to leave out, instead of `page`
+                 * @example 1
+                 */
+                skip?: number;
+                /**
+                 * @description Another name of `pageSize`
+                 * @example 1
+                 */
+                take?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the statements of the database took, since the start of a node. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "count": 1,
+                     *           "maxMs": 1,
+                     *           "meanMs": 1,
+                     *           "rows": 1,
+                     *           "text": "text",
+                     *           "totalMs": 1
+                     *         }
+                     *       ],
+                     *       "node": "node-1",
+                     *       "totalCount": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Statements"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
     get_cluster_streams: {
         parameters: {
             query?: never;
@@ -12517,6 +12982,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
             /** @description A fault of this server: its log has the `incident` */
             500: {
@@ -13660,6 +14126,295 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    get_labels: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The number of pages to leave out
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description The largest number of items, at most 1000; 100 without it
+                 * @example 1
+                 */
+                pageSize?: number;
+                /**
+                 * @description The number of items to leave out, instead of `page`
+                 * @example 1
+                 */
+                skip?: number;
+                /**
+                 * @description Another name of `pageSize`
+                 * @example 1
+                 */
+                take?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of a list. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "color": "#1a7f37",
+                     *           "description": "Waits for an approval",
+                     *           "id": "order-7",
+                     *           "name": "Order",
+                     *           "normalizedName": "order"
+                     *         }
+                     *       ],
+                     *       "totalCount": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Paged_LabelSummary"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    post_labels: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Shop",
+                 *       "description": "Workflows of the web shop",
+                 *       "color": "#1a7f37"
+                 *     }
+                 */
+                "application/json": components["schemas"]["LabelRequest"];
+            };
+        };
+        responses: {
+            /** @description A label. */
+            201: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "6b1f4f0e7a534c539a5e57a09c48a11e",
+                     *       "name": "Shop",
+                     *       "normalizedName": "shop",
+                     *       "description": "Workflows of the web shop",
+                     *       "color": "#1a7f37"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LabelSummary"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    get_labels_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the label
+                 * @example 6b1f4f0e7a534c539a5e57a09c48a11e
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A label. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "6b1f4f0e7a534c539a5e57a09c48a11e",
+                     *       "name": "Shop",
+                     *       "normalizedName": "shop",
+                     *       "description": "Workflows of the web shop",
+                     *       "color": "#1a7f37"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LabelSummary"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    post_labels_id: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of the label
+                 * @example 6b1f4f0e7a534c539a5e57a09c48a11e
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Shop",
+                 *       "description": "Workflows of the web shop",
+                 *       "color": "#1a7f37"
+                 *     }
+                 */
+                "application/json": components["schemas"]["LabelRequest"];
+            };
+        };
+        responses: {
+            /** @description A label. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "6b1f4f0e7a534c539a5e57a09c48a11e",
+                     *       "name": "Shop",
+                     *       "normalizedName": "shop",
+                     *       "description": "Workflows of the web shop",
+                     *       "color": "#1a7f37"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LabelSummary"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    delete_labels_id: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of the label
+                 * @example 6b1f4f0e7a534c539a5e57a09c48a11e
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is done */
+            204: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
@@ -15836,6 +16591,228 @@ export interface operations {
             504: components["responses"]["TooSlow"];
         };
     };
+    post_tests_cases: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "model": {
+                 *         "definitionId": "order",
+                 *         "root": {
+                 *           "type": "Elsa.Sequence",
+                 *           "id": "steps",
+                 *           "activities": [
+                 *             {
+                 *               "type": "Elsa.SendHttpRequest",
+                 *               "id": "rate",
+                 *               "url": "https://rates.example.com/"
+                 *             },
+                 *             {
+                 *               "type": "Elsa.WriteLine",
+                 *               "id": "line",
+                 *               "text": "sent"
+                 *             }
+                 *           ]
+                 *         }
+                 *       },
+                 *       "cases": "tests:\n  it sends:\n    pins: {rate: {}}\n    expect: {lines: [sent]}\n"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TestCases"];
+            };
+        };
+        responses: {
+            /** @description The results of tests. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "cases": [
+                     *         {
+                     *           "differences": [
+                     *             "text"
+                     *           ],
+                     *           "line": 1,
+                     *           "name": "Order",
+                     *           "passed": false
+                     *         }
+                     *       ],
+                     *       "passed": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TestCasesRun"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    post_tests_workflows: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "model": {
+                 *         "definitionId": "order",
+                 *         "root": {
+                 *           "type": "Elsa.Sequence",
+                 *           "id": "steps",
+                 *           "activities": [
+                 *             {
+                 *               "type": "Elsa.SendHttpRequest",
+                 *               "id": "rate",
+                 *               "url": "https://rates.example.com/"
+                 *             },
+                 *             {
+                 *               "type": "Elsa.WriteLine",
+                 *               "id": "line",
+                 *               "text": "sent"
+                 *             }
+                 *           ]
+                 *         }
+                 *       },
+                 *       "input": {
+                 *         "amount": 120
+                 *       },
+                 *       "calls": {
+                 *         "GET https://rates.example.com/*": {
+                 *           "status": 200,
+                 *           "body": {
+                 *             "price": 12
+                 *           }
+                 *         }
+                 *       },
+                 *       "pins": {
+                 *         "line": {
+                 *           "outcome": "Done"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["WorkflowTest"];
+            };
+        };
+        responses: {
+            /** @description The result of a test run of a workflow. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "activities": [
+                     *         {
+                     *           "activityId": "approve",
+                     *           "activityName": "Approve",
+                     *           "activityNodeId": "Workflow1:approve",
+                     *           "activityType": "Elsa.Event",
+                     *           "completedAt": "2026-01-31T08:00:00.000Z",
+                     *           "fault": "text",
+                     *           "id": "order-7",
+                     *           "inputs": {},
+                     *           "isCut": false,
+                     *           "isPinned": false,
+                     *           "outcomes": [
+                     *             "text"
+                     *           ],
+                     *           "outputs": {},
+                     *           "startedAt": "2026-01-31T08:00:00.000Z",
+                     *           "status": "text"
+                     *         }
+                     *       ],
+                     *       "incidents": [
+                     *         {
+                     *           "activityId": "approve",
+                     *           "activityNodeId": "Workflow1:approve",
+                     *           "message": "waits for the event Approved"
+                     *         }
+                     *       ],
+                     *       "lines": [
+                     *         "text"
+                     *       ],
+                     *       "notSent": [
+                     *         "text"
+                     *       ],
+                     *       "outputs": {},
+                     *       "status": "text",
+                     *       "stopped": {
+                     *         "activityId": "approve",
+                     *         "message": "waits for the event Approved",
+                     *         "reason": "ordered twice"
+                     *       },
+                     *       "took": "text",
+                     *       "waits": [
+                     *         {
+                     *           "activityId": "approve",
+                     *           "dueAt": "2026-01-31T08:00:00.000Z",
+                     *           "stimulus": "text"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WorkflowTestRun"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
     delete_workflow_definition_versions_id: {
         parameters: {
             query?: never;
@@ -15940,6 +16917,13 @@ export interface operations {
                  */
                 materializer?: string;
                 /**
+                 * @description Only versions that have one of these labels, by id
+                 * @example [
+                 *       "6b1f4f0e7a534c539a5e57a09c48a11e"
+                 *     ]
+                 */
+                label?: string[];
+                /**
                  * @description Only definitions of this name
                  * @example Order
                  */
@@ -15983,6 +16967,9 @@ export interface operations {
                      *           "isPublished": false,
                      *           "isReadonly": false,
                      *           "isSystem": false,
+                     *           "labels": [
+                     *             "6b1f4f0e7a534c539a5e57a09c48a11e"
+                     *           ],
                      *           "links": [
                      *             {
                      *               "href": "/elsa/api/workflow-definitions/order",
@@ -19574,6 +20561,9 @@ export interface operations {
                      *       "isPublished": false,
                      *       "isReadonly": false,
                      *       "isSystem": false,
+                     *       "labels": [
+                     *         "6b1f4f0e7a534c539a5e57a09c48a11e"
+                     *       ],
                      *       "links": [
                      *         {
                      *           "href": "/elsa/api/workflow-definitions/order",
@@ -19770,6 +20760,9 @@ export interface operations {
                      *         "isPublished": false,
                      *         "isReadonly": false,
                      *         "isSystem": false,
+                     *         "labels": [
+                     *           "6b1f4f0e7a534c539a5e57a09c48a11e"
+                     *         ],
                      *         "links": [
                      *           {
                      *             "href": "/elsa/api/workflow-definitions/order",
@@ -19792,6 +20785,117 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    get_workflow_definitions_id_labels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Version id
+                 * @example 6b1f4f0e7a534c539a5e57a09c48a11e
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The labels that a version has. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         "text"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["VersionLabels"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    post_workflow_definitions_id_labels: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Version id
+                 * @example 6b1f4f0e7a534c539a5e57a09c48a11e
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "labelIds": [
+                 *         "6b1f4f0e7a534c539a5e57a09c48a11e"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["VersionLabelsRequest"];
+            };
+        };
+        responses: {
+            /** @description The labels that a version has. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         "text"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["VersionLabels"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
@@ -22668,6 +23772,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
             /** @description A fault of this server: its log has the `incident` */
             500: {

@@ -44,8 +44,11 @@ function opened(): Studio {
   return new Studio(doc, TYPES, doc, '"1"');
 }
 
-function did(nodeId: string, more: Partial<Execution["of"]> = {}): Execution["of"] {
-  return {
+/** Of an execution: its values are whatever the workflow makes. */
+type Told = Partial<Omit<Execution["of"], "outputs"> & { outputs: Record<string, unknown> }>;
+
+function did(nodeId: string, more: Told = {}): Execution["of"] {
+  const told: Told = {
     id: `x:${nodeId}`,
     activityId: nodeId.split(":").at(-1) ?? "",
     activityNodeId: nodeId,
@@ -62,6 +65,7 @@ function did(nodeId: string, more: Partial<Execution["of"]> = {}): Execution["of
     isCut: false,
     ...more,
   };
+  return told as Execution["of"];
 }
 
 const ranOf = (activities: Execution["of"][]): Ran => ({
