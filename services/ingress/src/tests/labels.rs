@@ -96,7 +96,7 @@ async fn versions_have_labels_and_are_found_by_them() {
     world.post(&of(&first), &body).await.expect(200);
 
     // A version that is made after it takes its labels along.
-    let changed = json!({"definitionId": "order", "name": "Order", "root": writes_line()});
+    let changed = json!({"definitionId": "order", "name": "order", "root": writes_line()});
     let draft = world.post(&format!("{API}/workflow-definitions/import"), &changed).await;
     let draft = draft.expect(200)["id"].as_str().unwrap().to_owned();
     assert_ne!(draft, first);
