@@ -48,22 +48,6 @@ function Given() {
       }}
     >
       <p className="text-xs text-soft">{w.trialNote}</p>
-      <TextArea
-        label={w.trialInput}
-        hint={w.trialInputHint}
-        error={wrong[0]}
-        rows={3}
-        value={input}
-        onChange={(event) => changeTrial(studio, { input: event.target.value })}
-      />
-      <TextArea
-        label={w.trialAnswers}
-        hint={w.trialAnswersHint}
-        error={wrong[1]}
-        rows={4}
-        value={answers}
-        onChange={(event) => changeTrial(studio, { answers: event.target.value })}
-      />
       <div className="flex flex-wrap items-center gap-2">
         <Button type="submit" tone="main" busy={run.isPending} disabled={isStopped}>
           {w.trial}
@@ -82,6 +66,22 @@ function Given() {
           </>
         )}
       </div>
+      <TextArea
+        label={w.trialInput}
+        hint={w.trialInputHint}
+        error={wrong[0]}
+        rows={3}
+        value={input}
+        onChange={(event) => changeTrial(studio, { input: event.target.value })}
+      />
+      <TextArea
+        label={w.trialAnswers}
+        hint={w.trialAnswersHint}
+        error={wrong[1]}
+        rows={4}
+        value={answers}
+        onChange={(event) => changeTrial(studio, { answers: event.target.value })}
+      />
       <p className={`text-xs ${isKept ? "text-soft" : "text-waiting"}`}>
         {isKept ? w.trialKept : w.trialNotKept}
       </p>
