@@ -51,7 +51,13 @@ function Figures({ definition }: { definition: string }) {
   );
 }
 
-function About({ definition }: { definition: Api["FullDefinition"] }) {
+function About({
+  definition,
+  version,
+}: {
+  definition: Api["FullDefinition"];
+  version?: Api["DefinitionSummary"];
+}) {
   const name = definition.definitionId;
   return (
     <div className="space-y-4 p-4">
@@ -70,7 +76,7 @@ function About({ definition }: { definition: Api["FullDefinition"] }) {
             </code>,
           ],
           [t.columns.description, definition.description ?? "–"],
-          seesLabels() && [t.labels.title, <VersionLabels key="labels" version={definition.id} />],
+          version && seesLabels() && [t.labels.title, <VersionLabels key="labels" version={version} />],
           [t.columns.saved, <Time key="saved" at={definition.createdAt} />],
           [t.definitions.publishedAt, <Time key="published" at={definition.publishedAt} />],
           [t.definitions.usable, definition.options.usableAsActivity ? t.yes : t.no],
@@ -154,7 +160,12 @@ function Body({ definition }: { definition: Api["FullDefinition"] }) {
         </section>
         <section aria-label={t.details} className="flex min-h-0 min-w-0 flex-1 flex-col bg-raised">
           <Tabs label={t.details} tabs={tabs} current={tab} onChange={(next) => change({ tab: next })}>
-            {tab === "about" && <About definition={definition} />}
+            {tab === "about" && (
+              <About
+                definition={definition}
+                version={versions.data?.find((one) => one.id === definition.id)}
+              />
+            )}
             {tab === "hour" && (
               <LastHour
                 definition={definition.definitionId}

@@ -1,6 +1,6 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { get, id, post } from "../../api/client";
+import { id, post } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { t } from "../../text";
@@ -8,13 +8,15 @@ import { Button } from "../../ui/Button";
 import { Choices, Make } from "../access/parts";
 import { LabelChip, useLabels, withIds } from "./labels";
 
-function Form({ version, has, onClose }: { version: string; has: string[]; onClose: () => void }) {
+type Version = Pick<Api["DefinitionSummary"], "id" | "definitionId" | "labels">;
+
+function Form({ version, onClose }: { version: Version; onClose: () => void }) {
   const client = useQueryClient();
   const labels = useLabels();
-  const [chosen, setChosen] = useState(has);
+  const [chosen, setChosen] = useState(version.labels ?? []);
   const make = async () => {
-    await post<Api["VersionLabels"]>(`/workflow-definitions/${id(version)}/labels`, { labelIds: chosen });
-    await client.invalidateQueries({ queryKey: ["version-labels", version] });
+    await post(`/workflow-definitions/${id(version.id)}/labels`, { labelIds: chosen });
+    await client.invalidateQueries({ queryKey: ["definition", version.definitionId] });
     void client.invalidateQueries({ queryKey: ["definitions"] });
     return undefined;
   };
@@ -34,25 +36,20 @@ function Form({ version, has, onClose }: { version: string; has: string[]; onClo
 /** Whether the labels of versions are shown to this person at all. */
 export const seesLabels = () => can("read:labels") && can("read:workflow-definition-labels");
 
-/** The labels of a version, and a way to change which it has. */
-export function VersionLabels({ version }: { version: string }) {
+/** The labels of a version, as the list of versions has them, and a way to change which it has. */
+export function VersionLabels({ version }: { version: Version }) {
   const labels = useLabels();
   const [open, setOpen] = useState(false);
-  const has = useQuery({
-    queryKey: ["version-labels", version],
-    queryFn: ({ signal }) =>
-      get<Api["VersionLabels"]>(`/workflow-definitions/${id(version)}/labels`, undefined, signal),
-  }).data?.items;
-  const shown = withIds(labels, has);
+  const shown = withIds(labels, version.labels);
   return (
     <span className="flex flex-wrap items-center gap-1.5">
       {shown.length === 0 ? "–" : shown.map((label) => <LabelChip key={label.id} label={label} />)}
-      {has && can("update:workflow-definition-labels") && (
+      {can("update:workflow-definition-labels") && (
         <Button tone="quiet" onClick={() => setOpen(true)}>
           {t.labels.choose}
         </Button>
       )}
-      {open && has && <Form version={version} has={has} onClose={() => setOpen(false)} />}
+      {open && <Form version={version} onClose={() => setOpen(false)} />}
     </span>
   );
 }
