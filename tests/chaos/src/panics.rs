@@ -58,7 +58,7 @@ enum Fate {
 use Fate::{Ends, FailsStop, Passes, PassesStop, Restarts};
 
 /// Every background task. The test fails where a process runs another one.
-const TASKS: [(&str, Fate); 62] = [
+const TASKS: [(&str, Fate); 63] = [
     ("admin port", Restarts),
     ("answer publisher", Passes),
     ("ask nodes", Passes),
@@ -118,6 +118,7 @@ const TASKS: [(&str, Fate); 62] = [
     ("retention", Restarts),
     ("signals", PassesStop),
     ("sweep", Restarts),
+    ("test run", Passes),
     ("timer", Ends),
     ("timer scan", Passes),
     ("write pointer", Passes),
@@ -128,6 +129,9 @@ const FORGETS: &str = "ingress forgets requests";
 /// Runs at a login.
 const HASHES: &str = "hash a password";
 const LOGIN: &str = "/elsa/api/identity/login";
+/// Runs while somebody tries a workflow out.
+const TRIES: &str = "test run";
+const TRIAL: &str = "/elsa/api/tests/workflows";
 /// Runs while someone follows the events.
 const STREAMS: &str = "ingress stream";
 const EVENTS: &str = "/elsa/api/events";
@@ -317,6 +321,11 @@ impl Occasions {
             let body = json!({"username": "nobody", "password": "of nobody"});
             // It fails as long as the task panics.
             drop(world.api(PLACE).send(Method::POST, LOGIN, None, &body).await);
+        }
+        if left.contains(&TRIES) {
+            let body = json!({"model": {"root": {"type": "Elsa.WriteLine", "text": "tried"}}});
+            // It fails as long as the task panics.
+            drop(world.api(PLACE).send(Method::POST, TRIAL, None, &body).await);
         }
         if left.contains(&STREAMS) {
             let (api, nothing) = (world.api(PLACE), json!(null));

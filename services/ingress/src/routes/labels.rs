@@ -22,6 +22,9 @@ use crate::problem::ProblemBody;
 use crate::respond::segment;
 use crate::{App, Problem};
 
+/// A description that is no longer fits into the bytes that are stored, whatever its characters.
+const DESCRIPTION_CHARS_MAX: usize = limits::LABEL_DESCRIPTION_BYTES_MAX / 4;
+
 /// A label.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -191,6 +194,12 @@ impl LabelRequest {
             (!text.is_empty()).then_some(text)
         };
         let name = text(self.name).unwrap_or_default();
+        let chars = self.description.as_ref().map_or(0, |text| text.chars().count());
+        if chars > DESCRIPTION_CHARS_MAX {
+            return Err(Problem::bad_request(format!(
+                "description has {chars} characters: use at most {DESCRIPTION_CHARS_MAX}"
+            )));
+        }
         let label =
             Label { id, name, description: text(self.description), color: text(self.color) };
         check_label(&label)?;

@@ -127,8 +127,11 @@ async fn a_stale_lease_is_listed_and_taken_away() {
     );
     let resumed = json!({"instanceId": id});
     site.publish("staunch.cmd.event.paid", &resumed.to_string()).await;
-    let answer = site.ask(&["why", &id]).await["answer"].to_string();
-    assert!(answer.contains("gone, which holds its lease, is gone"), "{answer}");
+    eventually("the event waits for the lease of a node that is gone", SOON, async || {
+        let answer = site.ask(&["why", &id]).await["answer"].to_string();
+        answer.contains("gone, which holds its lease, is gone")
+    })
+    .await;
     let removed = document(&lease(&["rm", "--stale"]).await);
     assert_eq!(removed, json!([{"workflowInstanceId": id, "node": "gone"}]));
     eventually("the instance goes on", SOON, async || {

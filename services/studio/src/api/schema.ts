@@ -6632,7 +6632,7 @@ export interface components {
             /** @description Several outcomes. */
             outcomes?: string[] | null;
             /** @description Its outputs by name. */
-            outputs: {
+            outputs?: {
                 [key: string]: unknown;
             } | null;
         } & {
@@ -7019,12 +7019,12 @@ export interface components {
         /** @description A workflow to try out. */
         WorkflowTest: {
             /** @description Answers to calls, by method and URL with `*` for any characters. */
-            calls: {
+            calls?: {
                 [key: string]: unknown;
             } | null;
             correlationId?: string | null;
             /** @description The input of the start. */
-            input: {
+            input?: {
                 [key: string]: unknown;
             } | null;
             /** @description The definition, as for a save. */
@@ -7039,29 +7039,29 @@ export interface components {
                 [key: string]: components["schemas"]["TestPin"];
             } | null;
             /** @description Properties of the start, such as `Flowchart:ExecutionMode`. */
-            properties: {
+            properties?: {
                 [key: string]: unknown;
             } | null;
             /** @description Values of secrets by name. */
-            secrets: {
+            secrets?: {
                 [key: string]: unknown;
             } | null;
             /**
              * @description The trigger: `{event, payload}`, `{http: {method, path, …}}` or `{activity, input}`; without it, a
              *     plain start.
              */
-            start: {
+            start?: {
                 [key: string]: unknown;
             } | null;
             /**
              * @description What happens, in order: as in `start`, or `{cancel: reason}`; with `after` at that time after the
              *     start.
              */
-            steps: {
+            steps?: {
                 [key: string]: unknown;
             }[] | null;
             /** @description Results of tasks by name. */
-            tasks: {
+            tasks?: {
                 [key: string]: unknown;
             } | null;
             /** @description Timers that are due later than this after the start do not fire, such as `10h`; `8784h` at most. */
@@ -7069,11 +7069,11 @@ export interface components {
             /** @description The run ends once this activity is over: its id, its path or its name. */
             until?: string | null;
             /** @description Values of variables at the start, by id or name. */
-            variables: {
+            variables?: {
                 [key: string]: unknown;
             } | null;
             /** @description Ends of child workflows by definition id: `{output, status}`. */
-            workflows: {
+            workflows?: {
                 [key: string]: unknown;
             } | null;
         } & {

@@ -132,10 +132,12 @@ function Blocked({ ran }: { ran: Ran }) {
     ...(stop
       ? [{ key: isUnanswered ? stop.activityId : undefined, text: `${w.trialStopped}: ${stop.message}` }]
       : []),
-    ...ran.waits.map((one) => ({
-      key: one.activityId as string | null | undefined,
-      text: w.trialWaits(name(one.activityId), one.dueAt ?? one.stimulus),
-    })),
+    ...ran.waits
+      .filter((one) => !isUnanswered || one.activityId !== stop?.activityId)
+      .map((one) => ({
+        key: one.activityId as string | null | undefined,
+        text: w.trialWaits(name(one.activityId), one.dueAt ?? one.stimulus),
+      })),
   ];
   return rows.map(({ key, text }) => (
     <p key={text} className="flex items-center gap-2 px-3 text-sm">
