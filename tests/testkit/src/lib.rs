@@ -3,6 +3,7 @@
 //! test ends.
 
 mod binary;
+mod faketime;
 mod mariadb;
 mod nats;
 mod npm;
@@ -17,6 +18,7 @@ mod unique;
 mod wait;
 
 pub use binary::executable;
+pub use faketime::FalseClock;
 pub use mariadb::mariadb;
 pub use nats::{TestNats, binary, nats, nats_cluster, nats_with, shared_nats};
 pub use nats_server::{Guard, signal};

@@ -1,10 +1,10 @@
 //! The clock of one node jumps by an hour, ahead and back.
 
-use std::path::Path;
 use std::time::Duration;
 
 use cluster::NodePlan;
 use model::SubStatus;
+use testkit::FalseClock;
 use tokio::time::{Instant, sleep};
 
 use super::load::{Load, said};
@@ -12,11 +12,6 @@ use crate::scale::pick;
 use crate::workflow::Names;
 use crate::world::{World, all_roles};
 
-/// The library that lies to a process about the time.
-const LIBRARIES: [&str; 2] = [
-    "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
-    "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1",
-];
 const NAP: u32 = 2;
 /// A timer may fire this much before its time: a round trip to the database, and rounding.
 const EARLY_MAX: Duration = Duration::from_millis(20);
@@ -27,34 +22,17 @@ const LATE_MAX: Duration = Duration::from_secs(20);
 /// keeps no lease that others have. It warns.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_clock_that_jumps_by_an_hour_moves_no_timer_g1_g2_g3_g6() {
-    let Some(library) = LIBRARIES.iter().find(|path| Path::new(path).is_file()) else {
-        testkit::skip("faketime", "clocks", "it is not installed; apt install faketime");
-        return;
-    };
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("time");
-    let set = |offset: &str| {
-        let next = folder.path().join("next");
-        std::fs::write(&next, offset).unwrap();
-        std::fs::rename(next, &file).unwrap();
-    };
-    set("+0");
+    let Some(clock) = FalseClock::find(folder.path(), "clocks") else { return };
     let mut jumps = NodePlan { ..all_roles("jumps") };
-    let time = [
-        ("LD_PRELOAD", *library),
-        ("FAKETIME_TIMESTAMP_FILE", file.to_str().unwrap()),
-        ("FAKETIME_CACHE_DURATION", "1"),
-        ("FAKETIME_DONT_FAKE_MONOTONIC", "1"),
-        ("DONT_FAKE_MONOTONIC", "1"),
-    ];
-    jumps.environment.extend(time.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    jumps.environment.extend(clock.environment());
     let steady =
         NodePlan { roles: "ingress,timer,cache-notifier".to_owned(), ..all_roles("steady") };
     // At first only the node whose clock jumps executes: every delay begins by its clock.
     let Some(mut world) = World::start(1, vec![steady, jumps]).await else { return };
     world.api(0).publish(&Names::napping("clocks", NAP)).await;
     for (number, offset) in ["+0", "+3600", "+0", "-3600", "+0"].into_iter().enumerate() {
-        set(offset);
+        clock.set(offset);
         // The library looks at the file once a second.
         sleep(Duration::from_millis(1_200)).await;
         let (first, last) = naps(&world, number).await;
@@ -70,7 +48,7 @@ async fn a_clock_that_jumps_by_an_hour_moves_no_timer_g1_g2_g3_g6() {
     let load = Load::begin(&world, "clocks", &[0, 1, 2]).await;
     load.progress(10).await;
     for offset in ["+3600", "-3600", "+0"] {
-        set(offset);
+        clock.set(offset);
         sleep(Duration::from_millis(1_200)).await;
         load.progress(pick(15, 100)).await;
     }

@@ -5,44 +5,16 @@ use std::path::Path;
 use async_nats::jetstream;
 use cluster::NodePlan;
 use rcgen::{CertificateParams, KeyPair, date_time_ymd};
-use testkit::Proxy;
+use testkit::{FalseClock, Proxy};
 
 use super::*;
 
-/// The library that lies to a process about the time.
-const LIBRARIES: [&str; 2] = [
-    "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
-    "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1",
-];
 /// Less than the alert about certificates allows.
 const EXPIRES: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// More for one way than the alerts about slow servers allow for both.
 const SLOW: Duration = Duration::from_millis(400);
 /// Instances whose events are more than the alert about the outbox allows.
 const UNPUBLISHED: usize = 700;
-
-/// The clock of a process.
-struct Clock<'a>(&'a Path);
-
-impl Clock<'_> {
-    fn set(&self, offset: &str) {
-        let next = self.0.join("next");
-        std::fs::write(&next, offset).unwrap();
-        std::fs::rename(next, self.0.join("time")).unwrap();
-    }
-
-    fn environment(&self, library: &str) -> Vec<(String, String)> {
-        let file = self.0.join("time").display().to_string();
-        let variables = [
-            ("LD_PRELOAD", library),
-            ("FAKETIME_TIMESTAMP_FILE", &file),
-            ("FAKETIME_CACHE_DURATION", "1"),
-            ("FAKETIME_DONT_FAKE_MONOTONIC", "1"),
-            ("DONT_FAKE_MONOTONIC", "1"),
-        ];
-        variables.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec()
-    }
-}
 
 /// A node whose figures are at an address of their own; returns that, too.
 fn watched(name: &str, roles: &str) -> (NodePlan, Api) {
@@ -116,18 +88,9 @@ async fn alerts_fire_when_something_around_a_node_goes_wrong() {
     if testkit::promtool().is_none() {
         return;
     }
-    let Some(library) = LIBRARIES.iter().find(|path| Path::new(path).is_file()) else {
-        testkit::skip(
-            "faketime",
-            "alerts about clocks",
-            "it is not installed; apt install faketime",
-        );
-        return;
-    };
-    let Some(mut postgres) = testkit::own_postgres(false).await else { return };
     let folder = tempfile::tempdir().unwrap();
-    let clock = Clock(folder.path());
-    clock.set("+0");
+    let Some(clock) = FalseClock::find(folder.path(), "alerts about clocks") else { return };
+    let Some(mut postgres) = testkit::own_postgres(false).await else { return };
 
     let mut plan = Plan::new(&executable("staunch").await);
     plan.database = Database::Url(postgres.url("postgres"));
@@ -139,7 +102,7 @@ async fn alerts_fire_when_something_around_a_node_goes_wrong() {
     work.database_url = Some(format!("postgres://postgres@{}/postgres", database.address()));
     let (timer, timer_figures) = watched("timer", "timer");
     let mut odd = load::node("odd", "ingress");
-    odd.environment = clock.environment(library);
+    odd.environment = clock.environment();
     odd.tls = Some(certificate(folder.path()));
     for node in [work, timer, odd] {
         cluster.add(node).await.unwrap();
