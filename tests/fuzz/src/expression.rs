@@ -14,20 +14,25 @@ const TIME_MAX: Duration = Duration::from_millis(100);
 /// The time by which an evaluation has ended, on a machine that does other things.
 const END: Duration = Duration::from_secs(10);
 
-static LIQUID: LazyLock<Liquid> = LazyLock::new(|| Liquid::with_time(TIME_MAX));
-static JAVASCRIPT: LazyLock<JavaScript> = LazyLock::new(|| JavaScript::with_time(TIME_MAX));
+/// A language, and the same one with more time.
+type Pair<T> = LazyLock<(T, T)>;
+
+static LIQUID: Pair<Liquid> =
+    LazyLock::new(|| (Liquid::with_time(TIME_MAX), Liquid::with_time(END)));
+static JAVASCRIPT: Pair<JavaScript> =
+    LazyLock::new(|| (JavaScript::with_time(TIME_MAX), JavaScript::with_time(END)));
 
 /// Liquid.
 pub(crate) fn template(bytes: &[u8]) -> Result<()> {
-    evaluate(&*LIQUID, bytes)
+    evaluate(&LIQUID.0, &LIQUID.1, bytes)
 }
 
 /// JavaScript.
 pub(crate) fn script(bytes: &[u8]) -> Result<()> {
-    evaluate(&*JAVASCRIPT, bytes)
+    evaluate(&JAVASCRIPT.0, &JAVASCRIPT.1, bytes)
 }
 
-fn evaluate(language: &dyn Language, bytes: &[u8]) -> Result<()> {
+fn evaluate(language: &dyn Language, patient: &dyn Language, bytes: &[u8]) -> Result<()> {
     let Ok(source) = str::from_utf8(bytes) else { return Ok(()) };
     let begun = Instant::now();
     let checked = language.check(source).is_ok();
@@ -35,7 +40,9 @@ fn evaluate(language: &dyn Language, bytes: &[u8]) -> Result<()> {
     let mut scope = Values::default();
     let ended = language.evaluate(source, &mut scope);
     ensure!(begun.elapsed() < END, "it took {:?}", begun.elapsed());
-    ensure!(checked || ended.is_err(), "the check refuses what has a value: {ended:?}");
+    // On a machine that does other things, a check may only have been late.
+    let is_right = checked || ended.is_err() || patient.check(source).is_ok();
+    ensure!(is_right, "the check refuses what has a value: {ended:?}");
     Ok(())
 }
 
