@@ -33,6 +33,21 @@ async fn ends(prometheus: &Prometheus, alert: &str) {
     .await;
 }
 
+/// Waits until a node counts the figures of the cluster, and says which.
+async fn counts(nodes: &[&Api]) -> usize {
+    let mut found = None;
+    eventually("a node counts", PATIENCE, async || {
+        for (number, node) in nodes.iter().enumerate() {
+            if node.metrics().await.contains("staunch_cluster_observer 1") {
+                found = Some(number);
+            }
+        }
+        found.is_some()
+    })
+    .await;
+    found.unwrap()
+}
+
 /// A node without its database or its broker gets no requests, and is not restarted.
 async fn lives_but_is_not_ready(api: &Api) {
     eventually("it is not ready", PATIENCE, async || api.status("/health/ready").await == 503)
@@ -88,22 +103,24 @@ async fn alerts_fire_when_their_fault_happens() {
     plan.nodes[1].arguments.extend(["--limit-definition", "1/1h"].map(str::to_owned));
     plan.database = Database::Url(postgres.url("watched"));
     let mut cluster = Cluster::start(plan).await.unwrap();
-    let api = Api::new(&cluster.urls()[0]);
-    let targets: Vec<_> = cluster.urls().iter().map(|url| Api::new(url).target()).collect();
+    let (api, limited) = (Api::new(&cluster.urls()[0]), Api::new(&cluster.urls()[1]));
+    // Without its time to hold, the alert that no node counts would fire until then.
+    counts(&[&api, &limited]).await;
+    let targets = [&api, &limited].map(Api::target);
     let at_once = alerts::rules(|_| "0s".to_owned());
     let prometheus = Prometheus::start(&targets, Some(&at_once)).await.unwrap();
     api.publish(&sequence("quick", &[line("quick")])).await;
     api.start("quick").await;
     api.reaches("quick", "Finished", 1).await;
-    // Without its time to hold, this alert fires until the first scrape.
+    // Without its time to hold, an alert on all nodes fires until each was scraped.
     ends(&prometheus, "StaunchNoNode").await;
+    ends(&prometheus, "StaunchNobodyCounts").await;
     let before = prometheus.firing().await;
     assert!(before.is_empty(), "without a fault: {before:?}");
 
     let client = async_nats::connect(cluster.nats_url()).await.unwrap();
     calls_fail(&api, &prometheus).await;
     a_lease_is_lost(&cluster, &client, &api, &prometheus).await;
-    let limited = Api::new(&cluster.urls()[1]);
     let dispatch = "/workflow-definitions/quick/dispatch";
     eventually("the limit of the second node is reached", PATIENCE, async || {
         limited.post(dispatch, &json!({})).await.0 == 429

@@ -111,6 +111,7 @@ async fn alerts_fire_when_something_around_a_node_goes_wrong() {
     let api = Api::new(&cluster.nodes()[working].url());
     let odd_figures = Api::new(&cluster.nodes()[2].health_url());
     let targets = [&api, &timer_figures, &odd_figures].map(Api::target);
+    counts(&[&api, &timer_figures, &odd_figures]).await;
     let at_once = alerts::rules(|_| "0s".to_owned());
     let prometheus = Prometheus::start(&targets, Some(&at_once)).await.unwrap();
     api.publish(&sequence("quick", &[line("quick")])).await;
@@ -164,20 +165,11 @@ async fn alerts_fire_when_something_around_a_node_goes_wrong() {
     let run = async |statement| postgres.run(statement).await.unwrap();
     messages_stay(&client, run, &api, &prometheus).await;
 
-    let mut counts = None;
-    eventually("a node counts", PATIENCE, async || {
-        for (number, figures) in [&api, &timer_figures, &odd_figures].into_iter().enumerate() {
-            if figures.metrics().await.contains("staunch_cluster_observer 1") {
-                counts = Some(number);
-            }
-        }
-        counts.is_some()
-    })
-    .await;
-    cluster.node_mut(counts.unwrap()).kill().unwrap();
+    let counting = counts(&[&api, &timer_figures, &odd_figures]).await;
+    cluster.node_mut(counting).kill().unwrap();
     fires(&prometheus, "StaunchNobodyCounts").await;
     for number in 0..3 {
-        if Some(number) != counts {
+        if number != counting {
             cluster.node_mut(number).kill().unwrap();
         }
     }
