@@ -78,6 +78,8 @@ pub(crate) struct App {
     pub(crate) polls: Semaphore,
     /// One permit per test run.
     pub(crate) test_runs: Arc<Semaphore>,
+    /// The permit of a validation of the cluster.
+    pub(crate) validations: Arc<Semaphore>,
     /// Limits of the rate of requests.
     pub(crate) rates: Rates,
     /// The number of commands that wait.
@@ -134,6 +136,7 @@ impl App {
             bodies: Semaphore::new(config.bodies_bytes_max),
             polls: Semaphore::new((config.requests_max / 2).max(1)),
             test_runs: Arc::new(Semaphore::new(TEST_RUNS_MAX)),
+            validations: Arc::new(Semaphore::new(1)),
             rates: Rates::new(&config),
             backlog: Backlog::new(config.backlog_max),
             streams: Streams::new(config.streams_max, config.streams_per_caller_max),

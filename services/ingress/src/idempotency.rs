@@ -89,9 +89,10 @@ fn id_of(request: &Request) -> Result<Option<CommandId>, Problem> {
     if matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS) {
         return Ok(None);
     }
-    // The fingerprint of a password would be a hash that can be guessed.
+    // The fingerprint of a password would be a hash that can be guessed, and an answer that goes on is
+    // not kept.
     let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
-    if route.is_some_and(permission::takes_secret) {
+    if route.is_some_and(|route| permission::takes_secret(route) || permission::is_live(route)) {
         return Ok(None);
     }
     let Some(key) = key_in(request.headers())? else { return Ok(None) };

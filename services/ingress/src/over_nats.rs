@@ -121,7 +121,8 @@ async fn call(router: Router, rest: &str, message: &Message) -> Message {
     let answered: Result<Response, Infallible> = router.oneshot(request).await;
     let (head, body) = answered.unwrap_or_else(|never| match never {}).into_parts();
     if head.headers.get(CONTENT_TYPE).is_some_and(|kind| kind == "text/event-stream") {
-        let reason = "live events have no end: subscribe to staunch.event.> instead";
+        let reason = "this answer goes on while it is read: ask over HTTP; for live events \
+                      subscribe to staunch.event.>";
         return problem(StatusCode::BAD_REQUEST, "Bad request", reason);
     }
     let Ok(body) = to_bytes(body, ANSWER_BYTES_MAX).await else {

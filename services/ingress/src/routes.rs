@@ -55,6 +55,7 @@ mod transfer;
 mod transfers;
 mod urls;
 mod users;
+mod validation;
 mod why;
 
 use std::sync::Arc;
@@ -192,6 +193,7 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(cluster::streams))
         .routes(routes!(cluster::database))
         .routes(routes!(cluster::statements))
+        .routes(routes!(validation::validate))
 }
 
 /// The routes under each mount of the API that a designer has tabs for.

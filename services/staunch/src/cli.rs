@@ -13,7 +13,7 @@ use crate::command::{
     retention, role, run, runtime, schedule, secret, server, signing_key, statement,
     support_bundle, test, top, user, validate, why, worker, workflow,
 };
-use crate::failure::{EXIT_CODES, Kind};
+use crate::failure::{EXIT_CODES, Kind, exit_code};
 use crate::output::Format;
 use crate::{Failure, database, local, say};
 
@@ -132,7 +132,7 @@ pub fn main() -> ExitCode {
             if failure.kind != Kind::Closed {
                 say::message(&format!("error: {failure}"));
             }
-            failure.kind.code()
+            exit_code(failure.kind)
         }
     }
 }
@@ -207,7 +207,7 @@ fn host(
             anyhow::Error::from(failure)
         })
     });
-    kind.get().map_or(code, |kind| kind.code())
+    kind.get().map_or(code, |kind| exit_code(*kind))
 }
 
 /// Runs a command that ends by itself.

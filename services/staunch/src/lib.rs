@@ -18,7 +18,6 @@ mod listen;
 mod local;
 mod output;
 mod process;
-mod reading;
 mod roles;
 mod say;
 #[cfg(unix)]

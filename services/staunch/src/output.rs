@@ -1,5 +1,6 @@
 //! The two forms of data: a table for people, JSON for programs.
 
+pub(crate) use api_client::text;
 use clap::ValueEnum;
 use serde_json::Value;
 
@@ -83,15 +84,6 @@ fn padded(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(missing))
 }
 
-/// A member of a JSON object as text: text as it is, null and absence as nothing.
-pub(crate) fn text(value: &Value, name: &str) -> String {
-    match value.get(name) {
-        None | Some(Value::Null) => String::new(),
-        Some(Value::String(text)) => text.clone(),
-        Some(other) => other.to_string(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,12 +104,5 @@ mod tests {
         assert_eq!(lines.len(), 3);
         assert_eq!(lines[1], format!("{long}  a\\nb"));
         assert_eq!(lines[2].chars().count(), 70_003);
-    }
-
-    #[test]
-    fn a_member_that_is_not_there_is_empty() {
-        let value = serde_json::json!({"a": null, "b": "x", "c": 3});
-        let all = ["a", "b", "c", "d"].map(|name| text(&value, name));
-        assert_eq!(all, ["", "x", "3", ""]);
     }
 }

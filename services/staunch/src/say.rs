@@ -9,6 +9,8 @@ use std::borrow::Cow;
 use std::io::{self, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use api_client::is_control;
+pub(crate) use api_client::one_line;
 use serde_json::Value;
 
 use crate::Failure;
@@ -135,12 +137,6 @@ fn visible(text: &str) -> Cow<'_, str> {
     )
 }
 
-/// The text on one line: line ends and tabs are escaped, too. For foreign texts inside a line of
-/// ours.
-pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
-    escaped(text, is_control, |c| c.escape_default().to_string())
-}
-
 /// JSON text: outside of strings it has no control characters but line ends.
 fn json_text(text: &str) -> Cow<'_, str> {
     escaped(
@@ -163,12 +159,6 @@ fn escaped(
     }
     let each = |c| if is_escaped(c) { escape(c) } else { String::from(c) };
     Cow::Owned(text.chars().map(each).collect())
-}
-
-/// A terminal acts on it, or shows the text around it in another order.
-fn is_control(c: char) -> bool {
-    let reorders = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    c.is_control() || reorders || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}')
 }
 
 #[cfg(test)]

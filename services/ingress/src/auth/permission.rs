@@ -271,6 +271,7 @@ const API: &[(&str, &str, Need)] = &[
     ("GET", "/cluster/streams", P("read:nodes")),
     ("GET", "/cluster/database", P("read:nodes")),
     ("GET", "/cluster/statements", P("read:nodes")),
+    ("POST", "/cluster/validation", P("exec:cluster-validation")),
 ];
 
 /// The routes outside of the API.
@@ -339,7 +340,10 @@ pub(crate) fn is_hub(template: &str) -> bool {
 /// Whether the answer of the route with this template goes on while the caller stays: its
 /// credentials are checked again.
 pub(crate) fn is_live(template: &str) -> bool {
-    let is_stream = matches!(unmounted(template), "/events" | "/workflow-instances/{id}/events");
+    let is_stream = matches!(
+        unmounted(template),
+        "/events" | "/workflow-instances/{id}/events" | "/cluster/validation"
+    );
     is_stream || is_hub(template)
 }
 

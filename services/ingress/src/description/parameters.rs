@@ -4,7 +4,7 @@
 use axum::http::Method;
 use serde_json::{Map, Value, json};
 
-use crate::auth::permission::{Need, takes_secret, unmounted};
+use crate::auth::permission::{Need, is_live, takes_secret, unmounted};
 
 const PARAMETERS: &str = include_str!("parameters.json");
 
@@ -96,7 +96,7 @@ pub(super) fn is_kept(method: &Method, path: &str, need: &Need) -> bool {
         Need::OneOf(permissions) => permissions.iter().all(reads),
         Need::Public | Need::Inside | Need::Key(_) | Need::Unlisted => path.contains("/hubs/"),
     };
-    *method != Method::GET && !is_read && !takes_secret(path)
+    *method != Method::GET && !is_read && !takes_secret(path) && !is_live(path)
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ pub(crate) struct ApplyArgs {
 /// When a file cannot be read, or the server refuses one. The kind is that of the failures if they
 /// all have the same.
 pub(crate) async fn run(args: ApplyArgs, format: Format) -> Result<(), Failure> {
-    let client = Client::new(&args.client)?;
+    let client = args.client.client()?;
     let mut refusals = Vec::new();
     let mut documents = Vec::new();
     for found in read(&args.files)? {

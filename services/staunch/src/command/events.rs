@@ -9,7 +9,7 @@ use clap::Args;
 use model::{Backoff, Timestamp};
 use serde_json::Value;
 
-use crate::client::{self, Client, ClientArgs};
+use crate::client::{self, ClientArgs};
 use crate::failure::Kind;
 use crate::output::{Format, text};
 use crate::{Failure, say};
@@ -49,7 +49,7 @@ pub(crate) struct EventsArgs {
 /// # Errors
 /// The refusal of the server; unavailable if it does not answer for long.
 pub(crate) async fn run(args: EventsArgs, format: Format) -> Result<(), Failure> {
-    let client = Client::new(&args.client)?;
+    let client = args.client.client()?;
     let path = path(&args, SystemClock.now())?;
     let (mut last, mut tries) = (None, 0);
     loop {

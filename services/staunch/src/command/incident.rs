@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
-use crate::client::{Client, ClientArgs, segment};
+use crate::client::{ClientArgs, segment};
 use crate::output::{self, Format};
 use crate::{Failure, say};
 
@@ -33,7 +33,7 @@ enum Verb {
 /// # Errors
 /// The server's refusal.
 pub(crate) async fn run(args: IncidentArgs, format: Format) -> Result<(), Failure> {
-    let client = Client::new(&args.client)?;
+    let client = args.client.client()?;
     let Verb::Ls { definition, since } = args.verb;
     let parts = [("definitionId", definition), ("since", since)].into_iter();
     let parts = parts.filter_map(|(name, value)| Some((name, value?)));

@@ -94,7 +94,7 @@ struct ListArgs {
 /// # Errors
 /// The server's refusal; for `watch`, also an instance that ends faulted or cancelled.
 pub(crate) async fn run(args: InstanceArgs, format: Format) -> Result<(), Failure> {
-    let client = Client::new(&args.client)?;
+    let client = args.client.client()?;
     match args.verb {
         Verb::Ls(filter) => list(&client, &filter, format).await,
         Verb::Get { id } => get(&client, &known(&id)?, format).await,

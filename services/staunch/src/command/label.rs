@@ -55,7 +55,7 @@ enum Verb {
 /// # Errors
 /// The server's refusal, or a name that no label has.
 pub(crate) async fn run(args: LabelArgs, format: Format) -> Result<(), Failure> {
-    let client = Client::new(&args.client)?;
+    let client = args.client.client()?;
     match args.verb {
         Verb::Ls { definition } => {
             let mut labels = all(&client).await?;

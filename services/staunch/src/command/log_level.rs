@@ -33,7 +33,7 @@ pub(crate) struct LogLevelArgs {
 /// The refusal of the process; unavailable if it does not answer.
 pub(crate) async fn run(args: LogLevelArgs, format: Format) -> Result<(), Failure> {
     let patience = std::time::Duration::from_secs(10);
-    let client = Client::to(&args.admin, args.api_key)?.with_patience(patience, HINT);
+    let client = Client::to(&args.admin, args.api_key.as_deref())?.with_patience(patience, HINT);
     let change = match (args.filter, args.reset) {
         (Some(filter), _) => Some(json!({ "set": filter })),
         (None, true) => Some(json!({})),

@@ -8,7 +8,7 @@ use futures::StreamExt as _;
 use tokio::fs::File;
 use tokio_util::io::ReaderStream;
 
-use crate::client::{Client, ClientArgs, segment};
+use crate::client::{ClientArgs, segment};
 use crate::output::{self, Format};
 use crate::{Failure, say};
 
@@ -45,7 +45,7 @@ enum Verb {
 /// # Errors
 /// The refusal of the server; the file cannot be read or written.
 pub(crate) async fn run(args: PayloadArgs, format: Format) -> Result<(), Failure> {
-    let client = Client::new(&args.client)?;
+    let client = args.client.client()?;
     match args.verb {
         Verb::Put { file, content_type } => {
             let opened = File::open(&file).await.map_err(|error| broken(&file, &error))?;

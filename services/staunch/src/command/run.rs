@@ -40,7 +40,7 @@ pub(crate) struct RunArgs {
 /// When it is not accepted; with `--wait`, when it ends faulted or cancelled.
 pub(crate) async fn run(args: RunArgs, format: Format) -> Result<(), Failure> {
     let body = body(&args)?;
-    let client = Client::new(&args.client)?;
+    let client = args.client.client()?;
     let id = start(&client, &args.definition_id, &body, args.id.as_deref()).await?;
     if args.wait { wait(&client, &id, format).await } else { accepted(&id, format) }
 }

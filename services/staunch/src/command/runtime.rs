@@ -56,7 +56,7 @@ struct Why {
 /// # Errors
 /// The server's refusal; a drain that takes too long.
 pub(crate) async fn run(args: RuntimeArgs, format: Format) -> Result<(), Failure> {
-    let client = Client::new(&args.client)?;
+    let client = args.client.client()?;
     match args.verb {
         Verb::Status(which) => {
             let status = client.get(&path("status", &which, None)).await?;

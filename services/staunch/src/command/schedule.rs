@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use crate::Failure;
-use crate::client::{Client, ClientArgs, segment};
+use crate::client::{ClientArgs, segment};
 use crate::output::{self, Format};
 
 #[derive(Args, Debug)]
@@ -57,7 +57,7 @@ struct Which {
 /// # Errors
 /// The server's refusal.
 pub(crate) async fn run(args: ScheduleArgs, format: Format) -> Result<(), Failure> {
-    let client = Client::new(&args.client)?;
+    let client = args.client.client()?;
     match args.verb {
         Verb::Ls { definition, paused, limit } => {
             let listed = client.get(&list_path(definition.as_deref(), paused, limit)).await?;

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde_json::Value;
 
 use crate::Failure;
-use crate::client::{Client, ClientArgs};
+use crate::client::ClientArgs;
 use crate::output::{self, Format};
 
 #[derive(Args, Debug)]
@@ -47,7 +47,7 @@ enum By {
 /// # Errors
 /// The server's refusal.
 pub(crate) async fn run(args: StatementArgs, format: Format) -> Result<(), Failure> {
-    let client = Client::new(&args.client)?;
+    let client = args.client.client()?;
     let Verb::Ls { by, limit } = args.verb;
     let found = client.get(&format!("/cluster/statements?orderBy={by:?}&pageSize={limit}")).await?;
     if format == Format::Json {

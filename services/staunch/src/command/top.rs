@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::client::{Client, ClientArgs};
+use crate::client::ClientArgs;
 use crate::output::Format;
 use crate::{Failure, say};
 
@@ -41,7 +41,7 @@ pub(crate) struct TopArgs {
 /// # Errors
 /// When the server does not answer at the beginning, or refuses.
 pub(crate) async fn run(args: TopArgs, format: Format) -> Result<(), Failure> {
-    let client = Client::new(&args.client)?;
+    let client = args.client.client()?;
     let mut sampler = Sampler::new(client, &args.client, args.nodes)?;
     let mut before = sampler.sample().await?;
     let is_page = format == Format::Table && !args.once && std::io::stdout().is_terminal();

@@ -1,36 +1,22 @@
 //! `staunch validate`: checks a cluster against its guarantees, in the six parts of Elsa's
-//! checklist for clusters. On a running cluster it uses only the public API, and removes all that
-//! it created. On a cluster that it starts it also kills and restarts nodes.
-//!
-//! To add a check: call [`report::Report::check`] in the file of its part, with the figures that a
-//! reader needs to judge it.
+//! checklist for clusters. The checks are in the crate `validation`; here is the cluster that they may
+//! disturb, and what is printed.
 
 mod arena;
-mod availability;
-mod cache;
-mod cleanup;
-mod failover;
-mod figure;
-mod load;
-mod lock;
-mod report;
-mod runtime;
-mod site;
-mod timers;
-mod workflow;
+mod printed;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use clap::{ArgGroup, Args};
 
+use crate::client::Client;
+use crate::command::run_name;
 use crate::interrupt::interrupted;
 use crate::output::Format;
 use crate::{Failure, say};
 
-use arena::Arena;
-use report::Report;
-use site::Site;
+use arena::LocalCluster;
+use validation::{Arena, Report, Site};
 
 #[derive(Args, Debug)]
 #[command(group(ArgGroup::new("cluster").required(true)))]
@@ -58,9 +44,6 @@ pub(crate) struct ValidateArgs {
     pub(crate) api_key: Option<String>,
 }
 
-/// The longest time for the cleanup.
-const CLEANUP_MAX: Duration = Duration::from_secs(120);
-
 /// Runs all parts, cleans up, and prints the table.
 ///
 /// # Errors
@@ -69,71 +52,50 @@ pub(crate) async fn run(args: ValidateArgs, format: Format) -> Result<(), Failur
     if args.local.is_none() && (args.brokers.is_some() || args.database.is_some()) {
         return Err(Failure::usage("--brokers and --database are for a cluster of --local"));
     }
-    let mut arena = match args.local {
-        Some(count) => Some(Arena::open(count, args.brokers, args.database.as_deref()).await?),
+    let mut local = match args.local {
+        Some(count) => {
+            Some(LocalCluster::open(count, args.brokers, args.database.as_deref()).await?)
+        }
         None => None,
     };
-    let urls = match &arena {
-        Some(arena) => arena.cluster.urls(),
+    let urls = match &local {
+        Some(local) => local.cluster.urls(),
         None => args.nodes.unwrap_or_default(),
     };
-    let site = Arc::new(Site::meet(&urls, args.api_key.as_deref(), arena.is_some()).await?);
-    site.introduce();
-    let mut report = Report::new();
+    let clients = urls.iter().map(|url| Client::to(url.trim(), args.api_key.as_deref()));
+    let clients = clients.collect::<Result<Vec<_>, _>>()?;
+    let site = Site::meet(clients, run_name("validate"), local.is_some()).await?;
+    let site = Arc::new(site);
+    printed::nodes(&site);
+    let mut report = Report::new(printed::progress);
+    let arena = local.as_mut().map(|local| -> &mut (dyn Arena + 'static) { local });
     let interrupted = tokio::select! {
-        () = parts(&site, arena.as_mut(), &mut report) => false,
+        () = validation::check(&site, arena, &mut report) => false,
         () = interrupted() => true,
     };
     if interrupted {
         say::message("interrupted; cleaning up (interrupt again to leave it)");
     }
     // A database that was started here is removed as a whole.
-    if !interrupted || arena.as_ref().is_none_or(|arena| !arena.is_throwaway) {
-        tidy(&site, &mut report).await;
+    if !interrupted || local.as_ref().is_none_or(|local| !local.is_throwaway) {
+        clean_up(&site, &mut report).await;
     }
-    if let Some(arena) = arena {
-        arena.close(interrupted).await?;
+    if let Some(local) = local {
+        local.close(interrupted).await?;
     }
-    report.print(&site, format)?;
+    printed::report(&report, &site, format)?;
     if interrupted {
         return Err(Failure::failed("interrupted before all was checked"));
     }
-    report.verdict()
+    printed::verdict(&report)
 }
 
-async fn parts(site: &Arc<Site>, mut arena: Option<&mut Arena>, report: &mut Report) {
-    let broker = arena.as_ref().map(|arena| arena.cluster.nats_url());
-    report.begin("1 distributed runtime");
-    let ended = runtime::run(site, report).await;
-    report.end(ended);
-    report.begin("2 scheduled tasks");
-    let ended = timers::run(site, report).await;
-    report.end(ended);
-    report.begin("3 cache invalidation");
-    let ended = cache::run(site, report).await;
-    report.end(ended);
-    report.begin("4 failover");
-    let ended = failover::run(site, arena.as_deref_mut(), report).await;
-    report.end(ended);
-    report.begin("5 high availability");
-    let ended = availability::run(site, arena, report).await;
-    report.end(ended);
-    report.begin("6 distributed lock");
-    let ended = lock::run(site, broker.as_deref(), report).await;
-    report.end(ended);
-}
-
-async fn tidy(site: &Site, report: &mut Report) {
-    report.begin("cleanup");
-    let ended = tokio::select! {
-        ended = tokio::time::timeout(CLEANUP_MAX, cleanup::run(site, report)) => {
-            ended.unwrap_or_else(|_| Err(Failure::failed("it took too long")))
-        }
-        () = interrupted() => Err(Failure::failed("interrupted")),
+async fn clean_up(site: &Site, report: &mut Report) {
+    let is_broken_off = tokio::select! {
+        () = validation::clean_up(site, report) => false,
+        () = interrupted() => true,
     };
-    let ended = ended.map_err(|failure| {
-        let left = format!("definitions {}-* may be left behind", site.run);
-        Failure { message: format!("{}; {left}", failure.message), ..failure }
-    });
-    report.end(ended);
+    if is_broken_off {
+        validation::leave(site, report);
+    }
 }

@@ -4,7 +4,7 @@ use clap::Args;
 use model::InstanceId;
 use serde_json::Value;
 
-use crate::client::{Client, ClientArgs};
+use crate::client::ClientArgs;
 use crate::output::{self, Format, text};
 use crate::{Failure, say};
 
@@ -25,7 +25,7 @@ pub(crate) struct WhyArgs {
 /// The server's refusal; not found when there is no such instance.
 pub(crate) async fn run(args: WhyArgs, format: Format) -> Result<(), Failure> {
     let id = InstanceId::parse(&args.id).map_err(|error| Failure::usage(error.to_string()))?;
-    let client = Client::new(&args.client)?;
+    let client = args.client.client()?;
     let why = client.get(&format!("/workflow-instances/{id}/why")).await?;
     match format {
         Format::Json => output::json(&why),

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use serde_json::Value;
 
 use super::nats_permissions::{self, NatsPermissionsArgs};
-use crate::client::{self, Client, ClientArgs};
+use crate::client::{self, ClientArgs};
 use crate::output::{self, Format, text};
 use crate::{Failure, input, say};
 
@@ -59,14 +59,12 @@ enum Verb {
 /// The refusal of the server; unavailable if it does not answer.
 pub(crate) async fn run(args: WorkerArgs, format: Format) -> Result<(), Failure> {
     match args.verb {
-        Verb::Ls { client } => list(&Client::new(&client)?.get("/tasks/pools").await?, format),
-        Verb::Types { client } => {
-            types(&Client::new(&client)?.get("/activity-types").await?, format)
-        }
+        Verb::Ls { client } => list(&client.client()?.get("/tasks/pools").await?, format),
+        Verb::Types { client } => types(&client.client()?.get("/activity-types").await?, format),
         Verb::Register { file, client } => {
             let document = serde_json::from_str(&input::file(&file)?)
                 .map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
-            let made = Client::new(&client)?.post("/activity-types", &document).await?.body;
+            let made = client.client()?.post("/activity-types", &document).await?.body;
             let place = place(&made);
             let sentence =
                 format!("{} version {}: {place}", text(&made, "type"), text(&made, "version"));
@@ -74,7 +72,7 @@ pub(crate) async fn run(args: WorkerArgs, format: Format) -> Result<(), Failure>
         }
         Verb::Rm { type_name, version, client } => {
             let path = format!("/activity-types/{}/{version}", client::segment(&type_name));
-            Client::new(&client)?.delete(&path).await?;
+            client.client()?.delete(&path).await?;
             let document =
                 serde_json::json!({"type": type_name, "version": version, "removed": true});
             output::done(format, &format!("{type_name} version {version} is removed"), &document)

@@ -97,7 +97,7 @@ pub(crate) async fn run(args: WorkflowArgs, format: Format) -> Result<(), Failur
         let known = files.known_types(&args.client).await?;
         return validate::run(&files, known, format);
     }
-    let client = Client::new(&args.client)?;
+    let client = args.client.client()?;
     match args.verb {
         Verb::Ls(filter) => list(&client, &filter, format).await,
         Verb::Get { id, version } => get(&client, &id, &version, format).await,

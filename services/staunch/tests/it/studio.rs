@@ -85,3 +85,14 @@ async fn two_people_at_two_nodes_edit_one_workflow() {
     run("two.mjs", &[&urls[0], &urls[1]], Some(&nats)).await;
     cluster.stop().await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_validates_the_cluster() {
+    if !is_there().await {
+        return;
+    }
+    let _turn = TURN.acquire().await.unwrap();
+    let cluster = Cluster::start(Plan::new(staunch()).with_nodes(2)).await.unwrap();
+    run("validate.mjs", &[&cluster.urls()[0]], None).await;
+    cluster.stop().await.unwrap();
+}

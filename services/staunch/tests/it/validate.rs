@@ -132,6 +132,39 @@ async fn an_interrupt_leaves_nothing_behind() {
     assert_eq!(made(&urls[0]).await, 0);
 }
 
+/// A validation from a page: its events come one by one; only one runs at a node; it is over, and
+/// nothing of it is left, soon after its reader has gone.
+#[tokio::test]
+async fn a_validation_over_http_ends_with_its_reader() {
+    let (cluster, _turn) = cluster(2).await;
+    let urls = cluster.urls();
+    let url = format!("{}/elsa/api/cluster/validation", urls[0]);
+    let mut answer = client().post(&url).send().await.unwrap();
+    assert_eq!(answer.status(), 200);
+    assert_eq!(answer.headers()["content-type"], "text/event-stream");
+    let mut seen = String::new();
+    while !seen.contains("event: check\n") {
+        let chunk = within("an event", SOON, answer.chunk()).await.unwrap().unwrap();
+        seen.push_str(std::str::from_utf8(&chunk).unwrap());
+    }
+    let events: Vec<_> = seen.lines().filter_map(|line| line.strip_prefix("event: ")).collect();
+    assert_eq!(events[..3], ["begun", "part", "doing"], "{seen}");
+    for node in ["node-1", "node-2"] {
+        assert!(seen.contains(&format!(r#""node":"{node}""#)), "{seen}");
+    }
+    assert!(made(&urls[1]).await > 0);
+    let second = client().post(&url).send().await.unwrap();
+    assert_eq!(second.status(), 409);
+    let text = second.text().await.unwrap();
+    assert!(text.contains("ask another node"), "{text}");
+    drop(answer);
+    eventually("nothing is left", SOON, async || made(&urls[1]).await == 0).await;
+    eventually("another one may begin", SOON, async || {
+        client().post(&url).send().await.unwrap().status() == 200
+    })
+    .await;
+}
+
 /// The number of definitions.
 async fn made(url: &str) -> u64 {
     let url = format!("{url}/elsa/api/workflow-definitions");

@@ -69,6 +69,10 @@ export function unreachable(request: string): Problem {
   return new Problem(0, t.problem.unreachable, t.problem.unreachableDetail, request);
 }
 
+export function cutOff(request: string): Problem {
+  return new Problem(0, t.problem.cutOff, t.problem.cutOffDetail, request);
+}
+
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   const detail = error instanceof Error ? error.message : String(error);

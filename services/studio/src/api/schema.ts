@@ -844,6 +844,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/elsa/api/cluster/validation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Checks the running cluster against its guarantees, and tells what it finds as server-sent events.
+         * @description It is `staunch validate --nodes` with the addresses of all live nodes that have an HTTP API, for the
+         *     caller and with its permissions: to read nodes and instances, to write, publish, retract, execute and
+         *     delete definitions, and to resume and delete instances. It starts some hundreds of small workflows
+         *     through every node, for about a minute, and removes all of it at its end. It kills and restarts no
+         *     node. The events are `begun`, with the nodes; `part`, `doing` and `check` while it goes on; and at its
+         *     end `done`, with all checks. It ends when the reader leaves, and cleans up then, too. A node makes one
+         *     validation at a time.
+         */
+        post: operations["post_cluster_validation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/elsa/api/descriptors/activities": {
         parameters: {
             query?: never;
@@ -12149,6 +12175,62 @@ export interface operations {
             504: components["responses"]["TooSlow"];
         };
     };
+    post_cluster_validation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is done */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description A validation runs at this node */
+            409: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:unfit",
+                     *       "title": "Unfit",
+                     *       "status": 409,
+                     *       "detail": "A validation runs at this node",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "A validation runs at this node"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
     get_descriptors_activities: {
         parameters: {
             query?: {
@@ -12824,10 +12906,10 @@ export interface operations {
                 /**
                  * @description Only events of these names
                  * @example [
-                 *       "text"
+                 *       "started"
                  *     ]
                  */
-                type?: string[];
+                type?: ("" | "started" | "suspended" | "finished" | "faulted" | "cancelled")[];
                 /**
                  * @description An id, `start`, `now`, or a time such as 2026-01-31T08:00:00Z
                  * @example 1042
@@ -12835,9 +12917,9 @@ export interface operations {
                 after?: string;
                 /**
                  * @description `now`: the stream ends after the events that are there
-                 * @example text
+                 * @example now
                  */
-                until?: string;
+                until?: "" | "now";
             };
             header?: {
                 /**

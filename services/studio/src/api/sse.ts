@@ -1,5 +1,5 @@
-import { send } from "./client";
-import { asProblem } from "./problem";
+import { type Call, send } from "./client";
+import { asProblem, cutOff, Problem } from "./problem";
 
 export interface ServerEvent {
   id?: string;
@@ -40,14 +40,71 @@ export class EventParser {
   }
 }
 
+/** The longest that nothing comes: the server sends a comment every 15 s. */
+const PATIENCE_MS = 40_000;
+
+/** Sends a request and yields the events of its answer. The connection closes when nobody reads on. */
+async function* eventsOf(
+  path: string,
+  call: Call,
+  stop: AbortSignal,
+  onOpen?: () => void,
+): AsyncGenerator<ServerEvent, void> {
+  const own = new AbortController();
+  const signal = AbortSignal.any([stop, own.signal]);
+  const patiently = async <T>(wait: Promise<T>): Promise<T> => {
+    const silence = setTimeout(() => own.abort(), PATIENCE_MS);
+    try {
+      return await wait;
+    } catch (error) {
+      throw error instanceof Problem ? error : cutOff(`${call.method ?? "GET"} ${path}`);
+    } finally {
+      clearTimeout(silence);
+    }
+  };
+  try {
+    const headers = { Accept: "text/event-stream", ...call.headers };
+    const answer = await patiently(send(path, { ...call, signal, headers }));
+    const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+    if (!reader) return;
+    onOpen?.();
+    const parser = new EventParser();
+    for (;;) {
+      const { value, done } = await patiently(reader.read());
+      if (done) return;
+      for (const event of parser.push(value)) {
+        if (stop.aborted) return;
+        yield event;
+      }
+    }
+  } finally {
+    own.abort();
+  }
+}
+
+interface Reading extends Omit<Call, "signal"> {
+  path: string;
+  signal: AbortSignal;
+  /** The name of the event that completes the stream. */
+  last: string;
+  onEvent: (event: ServerEvent) => void;
+}
+
+/** Reads a stream once, up to the event that completes it. A stream that ends before is an error. */
+export async function readOnce({ path, signal, last, onEvent, ...call }: Reading): Promise<void> {
+  for await (const event of eventsOf(path, call, signal)) {
+    onEvent(event);
+    if (event.name === last) return;
+  }
+  throw cutOff(`${call.method ?? "GET"} ${path}`);
+}
+
 interface Follower {
   path: string;
   query?: Record<string, string>;
   onEvent: (event: ServerEvent) => void;
   onState?: (state: LinkState) => void;
 }
-
-const PATIENCE_MS = 40_000;
 
 /** Follows a stream of events, and goes on after the last one when the connection breaks. */
 export function follow({ path, query, onEvent, onState }: Follower): () => void {
@@ -57,28 +114,14 @@ export function follow({ path, query, onEvent, onState }: Follower): () => void 
 
   async function connect(): Promise<void> {
     onState?.({ is: "connecting" });
-    const attempt = new AbortController();
-    const abort = () => attempt.abort();
-    stop.signal.addEventListener("abort", abort);
-    const answer = await send(path, {
-      query: last ? undefined : query,
-      signal: attempt.signal,
-      headers: { Accept: "text/event-stream", ...(last ? { "Last-Event-ID": last } : {}) },
-    });
-    const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
-    if (!reader) return;
-    onState?.({ is: "open" });
-    failures = 0;
-    const parser = new EventParser();
-    for (;;) {
-      // The server sends a comment every 15 s: silence means that the connection is gone.
-      const silence = setTimeout(abort, PATIENCE_MS);
-      const { value, done } = await reader.read().finally(() => clearTimeout(silence));
-      if (done) return;
-      for (const event of parser.push(value)) {
-        if (event.id) last = event.id;
-        onEvent(event);
-      }
+    const call = last ? { headers: { "Last-Event-ID": last } } : { query };
+    const open = () => {
+      onState?.({ is: "open" });
+      failures = 0;
+    };
+    for await (const event of eventsOf(path, call, stop.signal, open)) {
+      if (event.id) last = event.id;
+      onEvent(event);
     }
   }
 

@@ -167,8 +167,8 @@ settings! {
     otlp_endpoint: Option<String> = "", "URL";
     /// The name of this node; the host name with a random suffix if not set
     node: String = "", "NAME";
-    /// URL at which `staunch doctor` and `staunch top` reach the HTTP API of this node and no other, such
-    /// as `http://10.0.0.1:5001`; its own address if not set, or `base-url` with `tls-cert`
+    /// URL at which `staunch doctor`, `staunch top` and validations reach the HTTP API of this node and
+    /// no other, such as `http://10.0.0.1:5001`; its own address if not set, or `base-url` with `tls-cert`
     node_address: Option<NodeAddress> = "", "URL";
     /// Instances that one executor works on at the same time
     executor_concurrency: usize = "256", "COUNT";

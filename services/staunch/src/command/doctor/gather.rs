@@ -16,8 +16,8 @@ use tokio::time::Instant;
 
 use super::facts::{Cluster, Facts, Host, PlaceSeen, Server, SettingsSeen, Work};
 use crate::client::Client;
-use crate::reading::Reading;
 use crate::{Failure, database};
+use api_client::Reading;
 
 /// The number at which counting ends.
 pub(super) const COUNTED_MAX: u64 = 1_000;
@@ -206,7 +206,7 @@ async fn ask_server(url: String, key: Option<String>) -> Server {
         is_here,
     };
     let hint = "is it running?";
-    let client = match Client::to(&url, key) {
+    let client = match Client::to(&url, key.as_deref()) {
         Ok(client) => client.with_patience(ANSWER_MAX, hint),
         Err(failure) => return silent(failure.message),
     };

@@ -144,7 +144,7 @@ async fn letters(settings: &Settings) -> Value {
 }
 
 async fn metrics(url: String, key: Option<String>) -> String {
-    let read = async { Client::to(&url, key)?.metrics().await };
+    let read = async { Client::to(&url, key.as_deref())?.metrics().await };
     let text = match read.await {
         Ok(answer) => answer.body.as_str().unwrap_or_default().to_owned(),
         Err(failure) => format!("no answer: {failure}\n"),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::sample::{NodeSample, Sample};
 use crate::output;
-use crate::reading::{Histogram, Reading};
+use api_client::{Histogram, Reading};
 
 const INSTANCES: &str = "staunch_instances_total";
 const BURSTS: &str = "staunch_burst_duration_seconds";

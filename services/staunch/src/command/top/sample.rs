@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use crate::Failure;
 use crate::client::{Client, ClientArgs};
 use crate::output::text;
-use crate::reading::Reading;
+use api_client::Reading;
 
 /// How long one node may take for an answer.
 const ANSWER_MAX: Duration = Duration::from_secs(5);

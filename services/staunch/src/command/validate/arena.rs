@@ -1,21 +1,26 @@
 //! The cluster that `validate --local` starts on this machine and stops again.
 
+use std::time::Duration;
+
+use async_trait::async_trait;
 use cluster::{Cluster, Database, Plan};
+use tokio_util::sync::CancellationToken;
+use validation::{Arena, Ending};
 
 use crate::{Failure, say};
 
 /// More nodes than this would only wait for each other on one machine.
 const NODES_MAX: usize = 16;
 
-/// Nodes that validate may kill and restart.
+/// Nodes that `validate` may kill and restart.
 #[derive(Debug)]
-pub(super) struct Arena {
+pub(super) struct LocalCluster {
     pub(super) cluster: Cluster,
     /// The database was started here as well, and is removed with the cluster.
     pub(super) is_throwaway: bool,
 }
 
-impl Arena {
+impl LocalCluster {
     /// Starts a cluster of this binary.
     ///
     /// # Errors
@@ -65,6 +70,31 @@ impl Arena {
     }
 }
 
+#[async_trait]
+impl Arena for LocalCluster {
+    fn kill(&mut self, node: usize) -> Result<(), Failure> {
+        Ok(self.cluster.node_mut(node).kill()?)
+    }
+
+    async fn stop(&mut self, node: usize) -> Result<Ending, Failure> {
+        let exit = self.cluster.node_mut(node).stop().await?;
+        let wrong = (!exit.status.success()).then(|| exit.status.to_string());
+        Ok(Ending { took: exit.took, wrong })
+    }
+
+    async fn restart(&mut self, node: usize) -> Result<(), Failure> {
+        Ok(self.cluster.node_mut(node).restart().await?)
+    }
+
+    async fn write_keys(
+        &self,
+        every: Duration,
+        stop: &CancellationToken,
+    ) -> Result<Vec<Duration>, Failure> {
+        Ok(raw::write_keys(&self.cluster.nats_url(), every, stop).await?)
+    }
+}
+
 fn read(text: &str) -> Result<Database, Failure> {
     match text {
         "sqlite" => Ok(Database::Sqlite),
@@ -98,7 +128,7 @@ mod tests {
         for (count, brokers, database) in
             [(1, None, None), (17, None, None), (3, Some(2), None), (3, None, Some("mysql"))]
         {
-            let failure = Arena::open(count, brokers, database).await.unwrap_err();
+            let failure = LocalCluster::open(count, brokers, database).await.unwrap_err();
             assert_eq!(failure.kind, Kind::Usage, "{failure}");
         }
         assert_eq!(read("sqlite").unwrap(), Database::Sqlite);

@@ -7,7 +7,7 @@ use engine::Problem;
 use model::{ActivityType, Definition};
 use serde_json::{Value, json};
 
-use crate::client::{Client, ClientArgs};
+use crate::client::ClientArgs;
 use crate::document::{self, Document};
 use crate::output::Format;
 use crate::{Failure, input, output, say};
@@ -43,7 +43,7 @@ impl ValidateArgs {
             known.extend(activity_types(found, &shown)?);
         }
         if self.types_of_server {
-            let found = Client::new(client)?.get("/activity-types").await?;
+            let found = client.client()?.get("/activity-types").await?;
             known.extend(activity_types(found, "the server")?);
         }
         Ok(known)

@@ -22,6 +22,9 @@ import { Figures } from "./Figures";
 import { Leases } from "./Leases";
 import { Statements } from "./Statements";
 import { Database, Nats } from "./Stores";
+import { Validate } from "./Validate";
+import { useValidation } from "./validating";
+import { announced, PERMISSION } from "./validation";
 
 const RUNTIME = "/admin/workflow-runtime";
 type Asked = { deed: "pause" | "force-drain"; node?: string };
@@ -107,17 +110,20 @@ function NodeCard({
   );
 }
 
-const TABS = ["nodes", "leases", "nats", "database"] as const;
+const TABS = ["nodes", "leases", "nats", "database", "validate"] as const;
 const WORDS = {
   nodes: t.cluster.nodes,
   leases: t.cluster.leases,
   nats: "NATS",
   database: t.cluster.database,
+  validate: t.validation.tab,
 };
 
 export function ClusterPage() {
   const [search, change] = useAddress();
-  const tab = TABS.find((one) => one === search.tab) ?? "nodes";
+  const tabs = TABS.filter((one) => one !== "validate" || can(PERMISSION));
+  const tab = tabs.find((one) => one === search.tab) ?? "nodes";
+  const validating = useValidation();
   const client = useQueryClient();
   const [asked, setAsked] = useState<Asked>();
   const [reason, setReason] = useState("");
@@ -153,7 +159,7 @@ export function ClusterPage() {
       {status.data && <Pauses pauses={status.data.pauses} />}
       <Tabs
         label={t.rail.cluster}
-        tabs={TABS.map((key) => ({ key, word: WORDS[key] }))}
+        tabs={tabs.map((key) => ({ key, word: WORDS[key] }))}
         current={tab}
         onChange={(next) =>
           change({ tab: next === "nodes" ? undefined : next, page: undefined, by: undefined })
@@ -168,6 +174,7 @@ export function ClusterPage() {
               <Statements />
             </>
           )}
+          {tab === "validate" && <Validate validating={validating} />}
           {tab === "nodes" && (
             <>
               <Shown query={nodes}>
@@ -193,6 +200,9 @@ export function ClusterPage() {
           )}
         </div>
       </Tabs>
+      <p role="status" className="sr-only">
+        {announced(validating.run)}
+      </p>
       {asked && (
         <Confirm
           title={t.cluster.titles[asked.deed](asked.node ?? t.cluster.all)}

@@ -104,6 +104,9 @@ export const frame: Pick<Text, keyof typeof words> = {
     unreachable: "Der Server antwortet nicht.",
     unreachableDetail:
       "Die Verbindung kam nicht zustande. Prüfen Sie, ob der Server läuft, und versuchen Sie es dann noch einmal.",
+    cutOff: "Die Verbindung ist abgebrochen.",
+    cutOffDetail:
+      "Die Antwort des Servers endete, bevor sie vollständig war. Prüfen Sie, ob der Server läuft, und versuchen Sie es dann noch einmal.",
     page: "Diese Seite ist fehlgeschlagen.",
     unexpected: (status) => `Der Server antwortete mit dem Status ${status}.`,
     titles: {

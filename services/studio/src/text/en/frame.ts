@@ -101,6 +101,9 @@ export const frame = {
   problem: {
     unreachable: "The server does not answer.",
     unreachableDetail: "The connection failed. Check that the server runs, then try again.",
+    cutOff: "The connection broke.",
+    cutOffDetail:
+      "The answer of the server ended before it was complete. Check that the server runs, then try again.",
     page: "This page failed.",
     unexpected: (status: number) => `The server answered with status ${status}.`,
     titles: {

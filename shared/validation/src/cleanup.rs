@@ -1,15 +1,13 @@
 //! Removes the instances that validate has created, then their definitions.
 
+use api_client::{Failure, Kind};
 use serde_json::{Value, json};
 
-use crate::Failure;
-use crate::failure::Kind;
+use crate::figure::many;
+use crate::report::Report;
+use crate::site::Site;
 
-use super::figure::many;
-use super::report::Report;
-use super::site::Site;
-
-pub(super) async fn run(site: &Site, report: &mut Report) -> Result<(), Failure> {
+pub(crate) async fn run(site: &Site, report: &mut Report) -> Result<(), Failure> {
     let made = site.made();
     let mut instances = 0;
     for definition in &made {

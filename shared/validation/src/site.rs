@@ -5,17 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use futures::{StreamExt as _, stream};
+use api_client::{Client, Failure, Kind, Reading, Response, problems, text};
+use futures::{FutureExt as _, StreamExt as _, stream};
 use serde_json::{Value, json};
 use tokio::time::Instant;
-
-use crate::client::{Client, Response};
-use crate::command::apply::{Applied, apply};
-use crate::command::run_name;
-use crate::failure::Kind;
-use crate::{Failure, output, say};
-
-use crate::reading::Reading;
 
 /// Longest wait for one answer: longer than an execution waits for its end.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(40);
@@ -24,53 +17,47 @@ const GREETING_MAX: Duration = Duration::from_secs(10);
 const HINT: &str = "is the node running, and is this the address of its HTTP API?";
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 /// The number of requests at the same time.
-pub(super) const AT_ONCE: usize = 16;
+pub(crate) const AT_ONCE: usize = 16;
 /// Longest wait for a result that a healthy cluster delivers at once.
-pub(super) const SOON: Duration = Duration::from_secs(60);
+pub(crate) const SOON: Duration = Duration::from_secs(60);
 
-/// One node that the command line names.
+/// One node that is asked.
 #[derive(Debug)]
-pub(super) struct Member {
-    pub(super) client: Client,
+pub(crate) struct Member {
+    pub(crate) client: Client,
     /// Its name in the cluster.
-    pub(super) node: String,
+    pub(crate) node: String,
     /// It is out of use for a while: no request goes to it.
     is_out: AtomicBool,
 }
 
-/// The cluster, and the definitions that validate has created on it.
+/// The cluster, and the definitions that validation has created on it.
 #[derive(Debug)]
-pub(super) struct Site {
-    pub(super) members: Vec<Member>,
-    /// The live nodes that run workflows, including those that the command line does not name.
-    pub(super) executors: BTreeSet<String>,
+pub struct Site {
+    pub(crate) members: Vec<Member>,
+    /// The live nodes that run workflows, including those that are not asked.
+    pub(crate) executors: BTreeSet<String>,
     /// The beginning of all names that this run creates.
-    pub(super) run: String,
+    pub(crate) run: String,
     /// All nodes run on this machine and share its clock.
-    pub(super) is_local: bool,
+    pub(crate) is_local: bool,
     made: Mutex<BTreeSet<String>>,
 }
 
 /// The result of an execution.
 #[derive(Clone, Debug)]
-pub(super) struct Ended {
-    pub(super) status: String,
-    pub(super) result: Value,
+pub(crate) struct Ended {
+    pub(crate) status: String,
+    pub(crate) result: Value,
 }
 
 impl Site {
-    /// Asks every node for its name and its cluster.
+    /// Asks every node for its name and its cluster. `run` begins all names that are made.
     ///
     /// # Errors
     /// When a node does not answer, or belongs to another cluster; the text names all such nodes.
-    pub(super) async fn meet(
-        urls: &[String],
-        api_key: Option<&str>,
-        is_local: bool,
-    ) -> Result<Self, Failure> {
-        let clients: Result<Vec<Client>, Failure> =
-            urls.iter().map(|url| Client::to(url.trim(), api_key.map(str::to_owned))).collect();
-        let greetings = clients?.into_iter().map(greet).collect::<Vec<_>>();
+    pub async fn meet(nodes: Vec<Client>, run: String, is_local: bool) -> Result<Self, Failure> {
+        let greetings = nodes.into_iter().map(greet).collect::<Vec<_>>();
         let met = futures::future::join_all(greetings).await;
         let (met, silent): (Vec<_>, Vec<_>) = met.into_iter().partition(Result::is_ok);
         if !silent.is_empty() {
@@ -89,70 +76,82 @@ impl Site {
                 "no live node of this cluster runs workflows: start one with the role executor",
             ));
         }
-        let run = run_name("validate");
         let members = met.into_iter().map(|(member, _)| member).collect();
         Ok(Self { members, executors, run, is_local, made: Mutex::default() })
     }
 
-    /// Prints the nodes that answered.
-    pub(super) fn introduce(&self) {
-        for Member { client, node, .. } in &self.members {
-            say::message(&format!("{} is {node}", client.server()));
-        }
-        let names: Vec<_> = self.executors.iter().map(String::as_str).collect();
-        say::message(&format!(
-            "workflows run on {}; names begin with {}",
-            names.join(", "),
-            self.run
-        ));
+    /// The beginning of all names that this run makes.
+    #[must_use]
+    pub fn run(&self) -> &str {
+        &self.run
     }
 
-    /// The names of the nodes that the command line gives.
-    pub(super) fn names(&self) -> Vec<&str> {
+    /// The nodes that answered, with their addresses.
+    pub fn nodes(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.members.iter().map(|member| (member.node.as_str(), member.client.server()))
+    }
+
+    /// The live nodes that run workflows, including those that were not asked.
+    pub fn executors(&self) -> impl Iterator<Item = &str> {
+        self.executors.iter().map(String::as_str)
+    }
+
+    /// The names of the nodes that answered.
+    pub(crate) fn names(&self) -> Vec<&str> {
         self.members.iter().map(|member| member.node.as_str()).collect()
     }
 
     /// A name for a new definition.
-    pub(super) fn name(&self, what: &str) -> String {
+    pub(crate) fn name(&self, what: &str) -> String {
         format!("{}-{what}", self.run)
     }
 
     /// The definitions that were created.
-    pub(super) fn made(&self) -> Vec<String> {
+    pub(crate) fn made(&self) -> Vec<String> {
         self.made.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 
     /// Takes a node out of use, or back into it.
-    pub(super) fn set_out(&self, member: usize, is_out: bool) {
+    pub(crate) fn set_out(&self, member: usize, is_out: bool) {
         self.members[member].is_out.store(is_out, Ordering::Relaxed);
     }
 
     /// Whether a node is out of use.
-    pub(super) fn is_out(&self, member: usize) -> bool {
+    pub(crate) fn is_out(&self, member: usize) -> bool {
         self.members[member].is_out.load(Ordering::Relaxed)
     }
 
     /// The client of the `number`th node in use; counts on from the first after the last.
-    pub(super) fn any(&self, number: usize) -> &Client {
+    pub(crate) fn any(&self, number: usize) -> &Client {
         let inside: Vec<_> =
             self.members.iter().filter(|m| !m.is_out.load(Ordering::Relaxed)).collect();
         let inside = if inside.is_empty() { self.members.iter().collect() } else { inside };
         &inside[number % inside.len()].client
     }
 
-    /// Imports and publishes a definition at a node.
-    pub(super) async fn publish(
+    /// Imports and publishes a definition at a node; returns the nodes that do not know it yet.
+    pub(crate) async fn publish(
         &self,
         client: &Client,
         document: &Value,
-    ) -> Result<Applied, Failure> {
-        let id = output::text(document, "definitionId");
+    ) -> Result<Vec<String>, Failure> {
+        let id = text(document, "definitionId");
         self.made.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
-        apply(client, document).await
+        let answer = client.post("/workflow-definitions/import?publish=true", document).await?;
+        let problems = problems(&answer.body);
+        if !problems.is_empty() {
+            return Err(Failure::failed("the definition has problems").with(problems));
+        }
+        let missing = answer.body["missing"].as_array().into_iter().flatten();
+        let missing: Vec<_> = missing.filter_map(Value::as_str).map(str::to_owned).collect();
+        Ok(match missing.is_empty() && answer.body["everywhere"] == false {
+            true => vec!["a node, nobody knows which".to_owned()],
+            false => missing,
+        })
     }
 
     /// Starts an instance at a node; returns its id as soon as the start is accepted.
-    pub(super) async fn dispatch(
+    pub(crate) async fn dispatch(
         &self,
         client: &Client,
         definition: &str,
@@ -165,7 +164,7 @@ impl Site {
     }
 
     /// Runs an instance to its end, at a node.
-    pub(super) async fn execute(
+    pub(crate) async fn execute(
         &self,
         client: &Client,
         definition: &str,
@@ -182,7 +181,7 @@ impl Site {
     }
 
     /// Waits until an instance meets a condition; returns it.
-    pub(super) async fn reaches(
+    pub(crate) async fn reaches(
         &self,
         client: &Client,
         id: &str,
@@ -191,7 +190,7 @@ impl Site {
         let give_up = Instant::now() + SOON;
         loop {
             let instance = client.get(&format!("/workflow-instances/{id}")).await?;
-            let status = output::text(&instance, "subStatus");
+            let status = text(&instance, "subStatus");
             if fits(&status) {
                 return Ok(instance);
             }
@@ -204,7 +203,7 @@ impl Site {
     }
 
     /// The number of instances of a definition; of this sub-status, if one is given.
-    pub(super) async fn count(
+    pub(crate) async fn count(
         &self,
         definition: &str,
         status: Option<&str>,
@@ -218,7 +217,7 @@ impl Site {
     }
 
     /// Waits until this many instances of a definition are finished; returns their number.
-    pub(super) async fn finished(
+    pub(crate) async fn finished(
         &self,
         definition: &str,
         wanted: usize,
@@ -236,22 +235,26 @@ impl Site {
     }
 
     /// The journals of these instances, in their order.
-    pub(super) async fn journals(&self, ids: &[String]) -> Result<Vec<Vec<Value>>, Failure> {
-        let asks = ids.iter().enumerate().map(|(number, id)| async move {
-            let path = format!("/workflow-instances/{id}/journal?skip=0&take=100");
-            let mut body = self.any(number).get(&path).await?;
-            Ok(match body["items"].take() {
-                Value::Array(items) => items,
-                _ => Vec::new(),
-            })
+    pub(crate) async fn journals(&self, ids: &[String]) -> Result<Vec<Vec<Value>>, Failure> {
+        let asks = ids.iter().enumerate().map(|(number, id)| {
+            let ask = async move {
+                let path = format!("/workflow-instances/{id}/journal?skip=0&take=100");
+                let mut body = self.any(number).get(&path).await?;
+                Ok(match body["items"].take() {
+                    Value::Array(items) => items,
+                    _ => Vec::new(),
+                })
+            };
+            ask.boxed()
         });
+        let asks: Vec<_> = asks.collect();
         let journals: Vec<Result<_, Failure>> =
             stream::iter(asks).buffered(AT_ONCE).collect().await;
         journals.into_iter().collect()
     }
 
     /// The metrics of each named node, except nodes out of use.
-    pub(super) async fn readings(&self) -> Result<Vec<Reading>, Failure> {
+    pub(crate) async fn readings(&self) -> Result<Vec<Reading>, Failure> {
         let mut readings = Vec::new();
         for member in &self.members {
             if member.is_out.load(Ordering::Relaxed) {
@@ -265,12 +268,12 @@ impl Site {
     }
 }
 
-pub(super) fn is_final(status: &str) -> bool {
+pub(crate) fn is_final(status: &str) -> bool {
     matches!(status, "Finished" | "Faulted" | "Cancelled")
 }
 
 fn ended(state: &Value) -> Ended {
-    Ended { status: output::text(state, "subStatus"), result: state["output"]["Result"].clone() }
+    Ended { status: text(state, "subStatus"), result: state["output"]["Result"].clone() }
 }
 
 async fn greet(client: Client) -> Result<(Member, Vec<Value>), Failure> {
@@ -283,7 +286,7 @@ async fn greet(client: Client) -> Result<(Member, Vec<Value>), Failure> {
         Kind::Unavailable => failure,
         _ => Failure::failed(format!("{}: {failure}", client.server())),
     })?;
-    let node = output::text(&body, "node");
+    let node = text(&body, "node");
     let live = body["items"].as_array().cloned().unwrap_or_default();
     let client = client.with_patience(ANSWER_TIME_MAX, HINT);
     Ok((Member { client, node, is_out: AtomicBool::new(false) }, live))
@@ -297,7 +300,7 @@ fn check_same_cluster(met: &[(Member, Vec<Value>)]) -> Result<(), Failure> {
             return Err(Failure::usage(format!("{node} was named twice: name each node once")));
         }
         for (other, _) in met {
-            if !live.iter().any(|item| output::text(item, "node") == other.node) {
+            if !live.iter().any(|item| text(item, "node") == other.node) {
                 return Err(Failure::failed(format!(
                     "{} ({}) does not see {} ({}): do they share one NATS, and do both run?",
                     member.node,
@@ -315,5 +318,5 @@ fn executors(live: &[Value]) -> BTreeSet<String> {
     let runs = |item: &&Value| {
         item["roles"].as_array().is_some_and(|roles| roles.iter().any(|role| role == "executor"))
     };
-    live.iter().filter(runs).map(|item| output::text(item, "node")).collect()
+    live.iter().filter(runs).map(|item| text(item, "node")).collect()
 }

@@ -11,7 +11,7 @@ fn literal(type_name: &str, text: &str) -> Value {
 }
 
 /// The activity whose times are measured.
-pub(super) const WAIT: &str = "wait";
+pub(crate) const WAIT: &str = "wait";
 
 /// Writes one line, so that the journal has one line for each run.
 fn line() -> Value {
@@ -37,26 +37,26 @@ fn sequence(id: &str, activities: &[Value]) -> Value {
 }
 
 /// Runs from start to end in one burst; its output is this number.
-pub(super) fn quick(id: &str, number: u32) -> Value {
+pub(crate) fn quick(id: &str, number: u32) -> Value {
     sequence(id, &[line(), result(number)])
 }
 
 /// Waits for a resume, then runs to its end.
-pub(super) fn waiting(id: &str) -> Value {
+pub(crate) fn waiting(id: &str) -> Value {
     let name = literal("String", id);
     let wait = json!({"id": WAIT, "type": "Elsa.Event", "version": 1, "eventName": name});
     sequence(id, &[wait, line(), result(1)])
 }
 
 /// Waits for this many seconds, at most 59, then runs to its end.
-pub(super) fn delayed(id: &str, seconds: u64) -> Value {
+pub(crate) fn delayed(id: &str, seconds: u64) -> Value {
     let span = literal("TimeSpan", &format!("00:00:{seconds:02}"));
     let delay = json!({"id": WAIT, "type": "Elsa.Delay", "version": 1, "timeSpan": span});
     sequence(id, &[delay, line(), result(1)])
 }
 
 /// Starts one instance each second, by a schedule.
-pub(super) fn every_second(id: &str) -> Value {
+pub(crate) fn every_second(id: &str) -> Value {
     let cron = json!({
         "id": "each", "type": "Elsa.Cron", "version": 1, "canStartWorkflow": true,
         "cronExpression": literal("String", "* * * * * *"),

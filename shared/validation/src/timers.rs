@@ -4,17 +4,16 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use api_client::{Failure, text};
 use futures::{StreamExt as _, stream};
 use model::Timestamp;
 use serde_json::{Value, json};
 
-use crate::{Failure, output};
-
-use super::figure::Times;
-use super::report::Report;
-use super::runtime::shares;
-use super::site::{AT_ONCE, SOON, Site};
-use super::workflow;
+use crate::figure::Times;
+use crate::report::Report;
+use crate::runtime::shares;
+use crate::site::{AT_ONCE, SOON, Site};
+use crate::workflow;
 
 /// The number of timers that are started through each node.
 const EACH: usize = 30;
@@ -26,7 +25,7 @@ const OCCURRENCES: usize = 4;
 const CLOCKS_APART: Duration = Duration::from_millis(100);
 const FIRED: &str = "staunch_timers_fired_total";
 
-pub(super) async fn run(site: &Site, report: &mut Report) -> Result<(), Failure> {
+pub(crate) async fn run(site: &Site, report: &mut Report) -> Result<(), Failure> {
     timers(site, report).await?;
     schedule(site, report).await
 }
@@ -57,7 +56,7 @@ async fn timers(site: &Site, report: &mut Report) -> Result<(), Failure> {
 }
 
 /// Starts this many instances, through all nodes in turn.
-pub(super) async fn begin(
+pub(crate) async fn begin(
     site: &Site,
     definition: &str,
     count: usize,
@@ -69,17 +68,17 @@ pub(super) async fn begin(
 }
 
 /// The waits of several instances.
-pub(super) struct Waits {
+pub(crate) struct Waits {
     /// The time from the due time to the next step.
-    pub(super) late: Times,
+    pub(crate) late: Times,
     /// The number of instances that continued before the due time.
-    pub(super) early: usize,
+    pub(crate) early: usize,
     /// The instances that did not wait and continue exactly once.
-    pub(super) other: Vec<String>,
+    pub(crate) other: Vec<String>,
 }
 
 /// Reads the waits of this length of these instances from their journals.
-pub(super) async fn waits(site: &Site, ids: &[String], wanted: Duration) -> Result<Waits, Failure> {
+pub(crate) async fn waits(site: &Site, ids: &[String], wanted: Duration) -> Result<Waits, Failure> {
     let tolerance = if site.is_local { Duration::ZERO } else { CLOCKS_APART };
     let (mut late, mut early, mut other) = (Vec::new(), 0, Vec::new());
     for (id, journal) in ids.iter().zip(site.journals(ids).await?) {
@@ -102,13 +101,13 @@ fn moments(journal: &[Value], event: &str) -> Vec<Timestamp> {
     let fits =
         |entry: &&Value| entry["activityId"] == workflow::WAIT && entry["eventName"] == event;
     let fitting = journal.iter().filter(fits);
-    fitting.filter_map(|entry| Timestamp::parse(&output::text(entry, "timestamp")).ok()).collect()
+    fitting.filter_map(|entry| Timestamp::parse(&text(entry, "timestamp")).ok()).collect()
 }
 
 /// The number of timers that each named node fired since a reading.
 async fn fired_since(
     site: &Site,
-    before: &[crate::reading::Reading],
+    before: &[api_client::Reading],
 ) -> Result<BTreeMap<String, usize>, Failure> {
     let after = site.readings().await?;
     let each = site.members.iter().zip(before.iter().zip(&after));
@@ -132,7 +131,7 @@ async fn schedule(site: &Site, report: &mut Report) -> Result<(), Failure> {
     let items = body["items"].as_array().cloned().unwrap_or_default();
     let began: Vec<i64> = items
         .iter()
-        .filter_map(|item| Timestamp::parse(&output::text(item, "createdAt")).ok())
+        .filter_map(|item| Timestamp::parse(&text(item, "createdAt")).ok())
         .map(Timestamp::as_millis)
         .collect();
     let seconds: Vec<i64> = began.iter().map(|ms| ms.div_euclid(1_000)).collect();

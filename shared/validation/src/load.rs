@@ -5,48 +5,46 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use api_client::{Failure, Kind};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
-use crate::Failure;
-use crate::failure::Kind;
-
-use super::figure::Times;
-use super::site::{SOON, Site};
+use crate::figure::Times;
+use crate::site::{SOON, Site};
 
 /// A slow caller begins one execution in this time.
-pub(super) const STEADY: Duration = Duration::from_millis(100);
+pub(crate) const STEADY: Duration = Duration::from_millis(100);
 /// A fast caller begins the next execution at once.
-pub(super) const HURRIED: Duration = Duration::from_millis(1);
+pub(crate) const HURRIED: Duration = Duration::from_millis(1);
 /// Refusals whose reason is kept.
 const REFUSALS_KEPT: usize = 3;
 const ASK_AGAIN: Duration = Duration::from_millis(50);
 
 /// The observations of the callers.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(crate) struct Tally {
     /// The executions that began.
-    pub(super) ids: Vec<String>,
+    pub(crate) ids: Vec<String>,
     /// The time from the first request to the end, for executions that succeeded.
-    pub(super) times: Vec<Duration>,
+    pub(crate) times: Vec<Duration>,
     /// The reasons why executions failed.
-    pub(super) failures: Vec<String>,
+    pub(crate) failures: Vec<String>,
     /// The number of times that a caller asked another node, because one was gone or stopping.
-    pub(super) moved: usize,
+    pub(crate) moved: usize,
     /// Why, a few times.
-    pub(super) refusals: Vec<String>,
+    pub(crate) refusals: Vec<String>,
 }
 
 impl Tally {
-    pub(super) fn times(&self) -> Times {
+    pub(crate) fn times(&self) -> Times {
         self.times.iter().copied().collect()
     }
 }
 
 /// Running callers, until they are ended or dropped.
 #[derive(Debug)]
-pub(super) struct Load {
+pub(crate) struct Load {
     stop: CancellationToken,
     ended: Arc<AtomicUsize>,
     callers: JoinSet<Tally>,
@@ -54,7 +52,7 @@ pub(super) struct Load {
 
 impl Load {
     /// Starts this many callers of this pace, on a published definition.
-    pub(super) fn begin(
+    pub(crate) fn begin(
         site: &Arc<Site>,
         definition: &str,
         callers: usize,
@@ -75,7 +73,7 @@ impl Load {
     ///
     /// # Errors
     /// When they do not, within a minute.
-    pub(super) async fn more(&self, count: usize) -> Result<(), Failure> {
+    pub(crate) async fn more(&self, count: usize) -> Result<(), Failure> {
         let wanted = self.ended.load(Ordering::Relaxed) + count;
         let give_up = Instant::now() + SOON;
         while self.ended.load(Ordering::Relaxed) < wanted {
@@ -91,7 +89,7 @@ impl Load {
     }
 
     /// Lets every caller finish its execution, and stops.
-    pub(super) async fn end(mut self) -> Tally {
+    pub(crate) async fn end(mut self) -> Tally {
         self.stop.cancel();
         let mut all = Tally::default();
         while let Some(tally) = self.callers.join_next().await {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 /// Measured times, sorted.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Times(Vec<Duration>);
+pub(crate) struct Times(Vec<Duration>);
 
 impl FromIterator<Duration> for Times {
     fn from_iter<T: IntoIterator<Item = Duration>>(times: T) -> Self {
@@ -19,18 +19,18 @@ impl FromIterator<Duration> for Times {
 
 impl Times {
     /// The number of times.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
     /// The time that this share of all times does not exceed; zero if there are none.
-    pub(super) fn at(&self, part: f64) -> Duration {
+    pub(crate) fn at(&self, part: f64) -> Duration {
         let rank = (part * self.0.len() as f64).ceil() as usize;
         self.0.get(rank.saturating_sub(1)).or(self.0.last()).copied().unwrap_or_default()
     }
 
     /// The figures as JSON, in milliseconds.
-    pub(super) fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         let ms = |part| self.at(part).as_secs_f64() * 1_000.0;
         json!({"count": self.len(), "p50Ms": ms(0.5), "p95Ms": ms(0.95), "p99Ms": ms(0.99), "maxMs": ms(1.0)})
     }
@@ -44,7 +44,7 @@ impl fmt::Display for Times {
 }
 
 /// A time with three digits.
-pub(super) fn short(time: Duration) -> String {
+pub(crate) fn short(time: Duration) -> String {
     let ms = time.as_secs_f64() * 1_000.0;
     match ms {
         ms if ms < 10.0 => format!("{ms:.2} ms"),
@@ -55,7 +55,7 @@ pub(super) fn short(time: Duration) -> String {
 }
 
 /// `1 start`, `2 starts`.
-pub(super) fn many(count: usize, what: &str) -> String {
+pub(crate) fn many(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 

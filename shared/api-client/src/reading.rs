@@ -7,7 +7,7 @@ const BUILD_INFO: &str = "staunch_build_info";
 
 /// One reading of the metrics of several nodes, by name and labels.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Reading(BTreeMap<Series, f64>);
+pub struct Reading(BTreeMap<Series, f64>);
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Series {
@@ -17,22 +17,22 @@ struct Series {
 
 /// A histogram: for each bound, in increasing order, the number of values up to it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Histogram(Vec<(f64, f64)>);
+pub struct Histogram(Vec<(f64, f64)>);
 
 impl Reading {
     /// Reads the metrics of a node; skips lines that it cannot parse.
-    pub(crate) fn parse(text: &str) -> Self {
+    pub fn parse(text: &str) -> Self {
         Self(text.lines().filter(|line| !line.starts_with('#')).filter_map(series).collect())
     }
 
     /// The growth of a counter since an earlier reading, summed over all its labels. The counters
     /// of a node that was restarted in between begin at zero.
-    pub(crate) fn added(&self, earlier: &Self, name: &str) -> f64 {
+    pub fn added(&self, earlier: &Self, name: &str) -> f64 {
         self.since(earlier, name).map(|(_, value)| value).sum()
     }
 
     /// The growth of a counter since an earlier reading, of the series with this label.
-    pub(crate) fn added_where(&self, earlier: &Self, name: &str, label: (&str, &str)) -> f64 {
+    pub fn added_where(&self, earlier: &Self, name: &str, label: (&str, &str)) -> f64 {
         let has_label = |labels: &BTreeMap<String, String>| {
             labels.get(label.0).map(String::as_str) == Some(label.1)
         };
@@ -41,19 +41,19 @@ impl Reading {
     }
 
     /// The value of a gauge, summed over all its labels; none if the node has no such gauge.
-    pub(crate) fn gauge(&self, name: &str) -> Option<f64> {
+    pub fn gauge(&self, name: &str) -> Option<f64> {
         let named = self.0.iter().filter(|(series, _)| series.name == name);
         named.map(|(_, value)| *value).reduce(|sum, value| sum + value)
     }
 
     /// The node whose metrics these are.
-    pub(crate) fn node(&self) -> Option<String> {
+    pub fn node(&self) -> Option<String> {
         let (info, _) = self.0.iter().find(|(series, _)| series.name == BUILD_INFO)?;
         info.labels.get("node").filter(|node| !node.is_empty()).cloned()
     }
 
     /// The values that a histogram got since an earlier reading, summed over all its labels.
-    pub(crate) fn histogram(&self, earlier: &Self, name: &str) -> Histogram {
+    pub fn histogram(&self, earlier: &Self, name: &str) -> Histogram {
         Histogram::default().plus(self.since(earlier, &format!("{name}_bucket")))
     }
 
@@ -93,7 +93,7 @@ impl Histogram {
     }
 
     /// The sum of two histograms.
-    pub(crate) fn and(self, other: &Self) -> Self {
+    pub fn and(self, other: &Self) -> Self {
         let mut buckets = self.0;
         for (bound, count) in &other.0 {
             match buckets.iter_mut().find(|(known, _)| known == bound) {
@@ -106,24 +106,24 @@ impl Histogram {
     }
 
     /// The number of values.
-    pub(crate) fn count(&self) -> f64 {
+    pub fn count(&self) -> f64 {
         self.0.last().map_or(0.0, |(_, count)| *count)
     }
 
     /// The share of the values up to `bound`; exact if it is the bound of a bucket.
-    pub(crate) fn within(&self, bound: f64) -> f64 {
+    pub fn within(&self, bound: f64) -> f64 {
         let below = self.0.iter().rfind(|(known, _)| *known <= bound).map_or(0.0, |(_, n)| *n);
         if self.count() > 0.0 { below / self.count() } else { 1.0 }
     }
 
     /// The first bound that is not below this value.
-    pub(super) fn rounded_up(&self, value: f64) -> f64 {
+    pub fn rounded_up(&self, value: f64) -> f64 {
         let mut bounds = self.0.iter().map(|(bound, _)| *bound);
         bounds.find(|bound| *bound >= value).unwrap_or(f64::INFINITY)
     }
 
     /// The two bounds between which this quantile lies.
-    pub(crate) fn at(&self, part: f64) -> (f64, f64) {
+    pub fn at(&self, part: f64) -> (f64, f64) {
         let wanted = part * self.count();
         let mut lower = 0.0;
         for (bound, count) in &self.0 {

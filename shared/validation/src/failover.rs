@@ -3,19 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use api_client::{Failure, text};
 use chassis::{Clock as _, SystemClock};
 use model::Timestamp;
 use serde_json::{Value, json};
 
-use crate::{Failure, output};
-
-use super::arena::Arena;
-use super::figure::{Times, many, short};
-use super::load::{HURRIED, Load, Tally};
-use super::report::Report;
-use super::runtime::count_of;
-use super::site::{SOON, Site};
-use super::{timers, workflow};
+use crate::Arena;
+use crate::figure::{Times, many, short};
+use crate::load::{HURRIED, Load, Tally};
+use crate::report::Report;
+use crate::runtime::count_of;
+use crate::site::{SOON, Site};
+use crate::{timers, workflow};
 
 const CALLERS: usize = 32;
 /// The number of executions before the kill, and after it.
@@ -26,9 +25,9 @@ const TIMER_SECONDS: u64 = 3;
 /// The longest time in which the work of a dead node must continue elsewhere.
 const TAKEOVER_MAX: Duration = Duration::from_secs(5);
 
-pub(super) async fn run(
+pub(crate) async fn run(
     site: &Arc<Site>,
-    arena: Option<&mut Arena>,
+    arena: Option<&mut (dyn Arena + 'static)>,
     report: &mut Report,
 ) -> Result<(), Failure> {
     let Some(arena) = arena else {
@@ -50,13 +49,13 @@ pub(super) async fn run(
     let running = Load::begin(site, &load, CALLERS, HURRIED);
     let pending = timers::begin(site, &delayed, TIMERS).await?;
     running.more(WARM_UP).await?;
-    arena.cluster.node_mut(victim).kill()?;
+    arena.kill(victim)?;
     let killed = SystemClock.now();
     running.more(WARM_UP).await?;
     let tally = running.end().await;
     executions(site, &load, &tally, killed, report).await?;
     pending_timers(site, &delayed, &pending, report).await?;
-    arena.cluster.node_mut(victim).restart().await?;
+    arena.restart(victim).await?;
     site.set_out(victim, false);
     Ok(())
 }
@@ -115,7 +114,7 @@ async fn under_way(site: &Site, definition: &str, moment: Timestamp) -> Result<T
         let answer = site.any(0).post("/workflow-instances", &body).await?;
         let items = answer.body["items"].as_array().cloned().unwrap_or_default();
         for item in &items {
-            let at = |name| Timestamp::parse(&output::text(item, name)).ok();
+            let at = |name| Timestamp::parse(&text(item, name)).ok();
             let (Some(created), Some(finished)) = (at("createdAt"), at("finishedAt")) else {
                 continue;
             };
@@ -124,7 +123,7 @@ async fn under_way(site: &Site, definition: &str, moment: Timestamp) -> Result<T
             }
         }
         let is_past = items.last().is_some_and(|item: &Value| {
-            let finished = Timestamp::parse(&output::text(item, "finishedAt"));
+            let finished = Timestamp::parse(&text(item, "finishedAt"));
             finished.is_ok_and(|finished| finished <= moment)
         });
         if items.len() < SIZE || is_past {

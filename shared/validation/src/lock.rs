@@ -4,19 +4,17 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use api_client::{Failure, Histogram, Kind, text};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::failure::Kind;
-use crate::{Failure, output};
-
-use super::figure::Times;
-use super::report::Report;
-use super::runtime::{count_of, nodes_of, shares};
-use super::site::Site;
-use super::workflow;
-use crate::reading::Histogram;
+use crate::Arena;
+use crate::figure::Times;
+use crate::report::Report;
+use crate::runtime::{count_of, nodes_of, shares};
+use crate::site::Site;
+use crate::workflow;
 
 /// The number of simultaneous resumes of one instance.
 const CALLERS: usize = 50;
@@ -41,9 +39,9 @@ struct Round {
     wrong: Vec<String>,
 }
 
-pub(super) async fn run(
+pub(crate) async fn run(
     site: &Site,
-    broker: Option<&str>,
+    arena: Option<&(dyn Arena + 'static)>,
     report: &mut Report,
 ) -> Result<(), Failure> {
     let definition = site.name("contended");
@@ -62,7 +60,7 @@ pub(super) async fn run(
         }
         Ok::<_, Failure>(())
     };
-    let writes = beside(rounds, broker).await?;
+    let writes = beside(rounds, arena).await?;
     let after = site.readings().await?;
     let times: Times = times.into_iter().collect();
     let wrong_text =
@@ -80,16 +78,16 @@ pub(super) async fn run(
 /// machine is slow for both.
 async fn beside(
     rounds: impl Future<Output = Result<(), Failure>>,
-    broker: Option<&str>,
+    arena: Option<&(dyn Arena + 'static)>,
 ) -> Result<Option<Times>, Failure> {
-    let Some(url) = broker else { return rounds.await.map(|()| None) };
+    let Some(arena) = arena else { return rounds.await.map(|()| None) };
     let stop = CancellationToken::new();
     let rounds = async {
         let ended = rounds.await;
         stop.cancel();
         ended
     };
-    let (ended, writes) = tokio::join!(rounds, raw::write_keys(url, WRITE_EVERY, &stop));
+    let (ended, writes) = tokio::join!(rounds, arena.write_keys(WRITE_EVERY, &stop));
     ended?;
     Ok(Some(writes?.into_iter().collect()))
 }
@@ -129,7 +127,7 @@ fn leases(waits: Histogram, writes: Option<Times>, report: &mut Report) {
 async fn round(site: &Site, definition: &str, number: usize) -> Result<Round, Failure> {
     let id = site.dispatch(site.any(number), definition, number).await?;
     let instance = site.reaches(site.any(number), &id, |status| status == "Suspended").await?;
-    let bookmark = output::text(&instance["workflowState"]["bookmarks"][0], "id");
+    let bookmark = text(&instance["workflowState"]["bookmarks"][0], "id");
     let body = json!({"bookmarkId": bookmark});
     let path = format!("/workflow-instances/{id}/resume");
     let calls = (0..CALLERS).map(|caller| {

@@ -1,20 +1,21 @@
 //! Part 3, cache invalidation: after a publication has answered `everywhere`, every node starts the
 //! new version.
 
+use api_client::Failure;
+use futures::FutureExt as _;
+use futures::future::join_all;
 use serde_json::json;
 use tokio::time::Instant;
 
-use crate::Failure;
-
-use super::figure::Times;
-use super::report::Report;
-use super::site::Site;
-use super::workflow;
+use crate::figure::Times;
+use crate::report::Report;
+use crate::site::Site;
+use crate::workflow;
 
 /// The number of versions that are published, each at the next node.
 const VERSIONS: u32 = 10;
 
-pub(super) async fn run(site: &Site, report: &mut Report) -> Result<(), Failure> {
+pub(crate) async fn run(site: &Site, report: &mut Report) -> Result<(), Failure> {
     let definition = site.name("changing");
     report.doing(&format!("{VERSIONS} versions, each started at once at every node"));
     let (mut times, mut missing, mut stale) = (Vec::new(), Vec::new(), Vec::new());
@@ -22,20 +23,19 @@ pub(super) async fn run(site: &Site, report: &mut Report) -> Result<(), Failure>
     for version in 1..=VERSIONS {
         let publisher = site.any(version as usize);
         let began = Instant::now();
-        let applied = site.publish(publisher, &workflow::quick(&definition, version)).await?;
+        let unaware = site.publish(publisher, &workflow::quick(&definition, version)).await?;
         times.push(began.elapsed());
-        if !applied.everywhere {
-            missing.extend(applied.missing);
-        }
+        missing.extend(unaware);
         let runs = site.members.iter().enumerate().map(|(number, member)| {
             let id = format!("{definition}-{version}-{number}");
             let definition = &definition;
-            async move {
+            let run = async move {
                 let ended = site.execute(&member.client, definition, &id).await?;
                 Ok::<_, Failure>((member, ended))
-            }
+            };
+            run.boxed()
         });
-        for ran in futures::future::join_all(runs).await {
+        for ran in join_all(runs.collect::<Vec<_>>()).await {
             let (member, ended) = ran?;
             starts += 1;
             if ended.result != version {

@@ -4,23 +4,22 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use futures::{StreamExt as _, stream};
+use api_client::{Failure, text};
+use futures::{FutureExt as _, StreamExt as _, stream};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::{Failure, output};
-
-use super::figure::{Times, many, short};
-use super::report::Report;
-use super::site::{AT_ONCE, Ended, SOON, Site};
-use super::workflow;
+use crate::figure::{Times, many, short};
+use crate::report::Report;
+use crate::site::{AT_ONCE, Ended, SOON, Site};
+use crate::workflow;
 
 /// The number of instances that are started through each node in one round.
 const EACH: usize = 40;
 /// The largest number of rounds until every node has run something.
 const ROUNDS_MAX: usize = 5;
 
-pub(super) async fn run(site: &Site, report: &mut Report) -> Result<(), Failure> {
+pub(crate) async fn run(site: &Site, report: &mut Report) -> Result<(), Failure> {
     through_every_node(site, report).await?;
     from_node_to_node(site, report).await
 }
@@ -77,11 +76,15 @@ async fn all(
     definition: &str,
     ids: &[String],
 ) -> Result<Vec<(Duration, Ended)>, Failure> {
-    let runs = ids.iter().enumerate().map(|(number, id)| async move {
-        let began = Instant::now();
-        let ended = site.execute(site.any(number), definition, id).await?;
-        Ok((began.elapsed(), ended))
+    let runs = ids.iter().enumerate().map(|(number, id)| {
+        let run = async move {
+            let began = Instant::now();
+            let ended = site.execute(site.any(number), definition, id).await?;
+            Ok((began.elapsed(), ended))
+        };
+        run.boxed()
     });
+    let runs: Vec<_> = runs.collect();
     let all: Vec<Result<_, Failure>> = stream::iter(runs).buffer_unordered(AT_ONCE).collect().await;
     all.into_iter().collect()
 }
@@ -114,18 +117,18 @@ async fn from_node_to_node(site: &Site, report: &mut Report) -> Result<(), Failu
 }
 
 /// The number of a journal's lines with this event.
-pub(super) fn count_of(journal: &[Value], event: &str) -> usize {
+pub(crate) fn count_of(journal: &[Value], event: &str) -> usize {
     journal.iter().filter(|entry| entry["eventName"] == event).count()
 }
 
 /// The node that ran each burst, in order.
-pub(super) fn nodes_of(journal: &[Value]) -> Vec<String> {
-    let signed = journal.iter().map(|entry| output::text(entry, "node"));
+pub(crate) fn nodes_of(journal: &[Value]) -> Vec<String> {
+    let signed = journal.iter().map(|entry| text(entry, "node"));
     signed.filter(|node| !node.is_empty()).collect()
 }
 
 /// `node-1 40, node-2 41`
-pub(super) fn shares(counts: &BTreeMap<String, usize>) -> String {
+pub(crate) fn shares(counts: &BTreeMap<String, usize>) -> String {
     if counts.is_empty() {
         return many(0, "node");
     }

@@ -5,18 +5,18 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
+use api_client::Failure;
+use futures::FutureExt as _;
 use futures::future::join_all;
 use serde_json::json;
 
-use crate::Failure;
-
-use super::arena::Arena;
-use super::figure::{Times, many};
-use super::load::{Load, STEADY, Tally};
-use super::report::Report;
-use super::runtime::count_of;
-use super::site::Site;
-use super::workflow;
+use crate::Arena;
+use crate::figure::{Times, many};
+use crate::load::{Load, STEADY, Tally};
+use crate::report::Report;
+use crate::runtime::count_of;
+use crate::site::Site;
+use crate::workflow;
 
 const CALLERS: usize = 16;
 /// The time between two questions of the load balancer.
@@ -26,9 +26,9 @@ const BETWEEN: usize = 60;
 /// Executions on a running cluster, whose nodes are not restarted.
 const ALL: usize = 500;
 
-pub(super) async fn run(
+pub(crate) async fn run(
     site: &Arc<Site>,
-    arena: Option<&mut Arena>,
+    arena: Option<&mut (dyn Arena + 'static)>,
     report: &mut Report,
 ) -> Result<(), Failure> {
     let definition = site.name("availability");
@@ -79,8 +79,9 @@ struct Restarts {
 async fn balance(site: &Site) -> Infallible {
     loop {
         tokio::time::sleep(LEARNS_EVERY).await;
-        let asked = site.members.iter().map(|member| member.client.is_ready());
-        for (number, is_ready) in join_all(asked).await.into_iter().enumerate() {
+        let asked = site.members.iter().map(|member| member.client.is_ready().boxed());
+        for (number, is_ready) in join_all(asked.collect::<Vec<_>>()).await.into_iter().enumerate()
+        {
             site.set_out(number, !is_ready);
         }
     }
@@ -88,18 +89,21 @@ async fn balance(site: &Site) -> Infallible {
 
 /// Restarts each node as a platform does: sends SIGTERM, waits for the end, and starts it. Nobody
 /// informs the load balancer.
-async fn restart_each(site: &Site, arena: &mut Arena, load: &Load) -> Result<Restarts, Failure> {
+async fn restart_each(
+    site: &Site,
+    arena: &mut dyn Arena,
+    load: &Load,
+) -> Result<Restarts, Failure> {
     let (mut stops, mut starts, mut bad) = (Vec::<Duration>::new(), Vec::new(), Vec::new());
     for (number, member) in site.members.iter().enumerate() {
-        let node = arena.cluster.node_mut(number);
-        let exit = node.stop().await?;
-        stops.push(exit.took);
-        if !exit.status.success() {
-            bad.push(format!("{} ended with {}", member.node, exit.status));
+        let ending = arena.stop(number).await?;
+        stops.push(ending.took);
+        if let Some(status) = ending.wrong {
+            bad.push(format!("{} ended with {status}", member.node));
         }
         load.more(BETWEEN).await?;
         let began = tokio::time::Instant::now();
-        node.restart().await?;
+        arena.restart(number).await?;
         starts.push(began.elapsed());
         while site.is_out(number) {
             load.more(1).await?;
