@@ -62,6 +62,11 @@ impl Plan {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use tracing::span::{Attributes, Id, Record};
+    use tracing::{Event, Metadata, Subscriber};
+
     use super::*;
     use crate::caught;
 
@@ -81,6 +86,44 @@ mod tests {
         let figures = crate::figures();
         let figure = figures.iter().find(|figure| figure.task == "planted: short").unwrap();
         assert_eq!((figure.panics, figure.restarts), (0, 0));
+    }
+
+    /// Plants one more panic while the first one is logged.
+    struct PlantsAgain {
+        task: &'static str,
+        has_planted: AtomicBool,
+    }
+
+    impl Subscriber for PlantsAgain {
+        fn enabled(&self, _: &Metadata<'_>) -> bool {
+            true
+        }
+        fn new_span(&self, _: &Attributes<'_>) -> Id {
+            Id::from_u64(1)
+        }
+        fn record(&self, _: &Id, _: &Record<'_>) {}
+        fn record_follows_from(&self, _: &Id, _: &Id) {}
+        fn enter(&self, _: &Id) {}
+        fn exit(&self, _: &Id) {}
+        fn event(&self, _: &Event<'_>) {
+            if !self.has_planted.swap(true, Ordering::Relaxed) {
+                plant(self.task, 1);
+            }
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_panic_that_is_planted_while_the_inner_task_panics_is_not_the_outer_ones() {
+        let name = "planted: twice";
+        let planting = PlantsAgain { task: name, has_planted: AtomicBool::new(false) };
+        let _logging = tracing::subscriber::set_default(planting);
+        plant(name, 1);
+        let never = tokio_util::sync::CancellationToken::new();
+        let task = crate::supervised(name, never, || async {});
+        assert_eq!(crate::spawn(name, task).await.unwrap(), Ok(()));
+        let figures = crate::figures();
+        let figure = figures.iter().find(|figure| figure.task == name).unwrap();
+        assert_eq!((figure.panics, figure.restarts), (2, 2));
     }
 
     #[tokio::test(start_paused = true)]
