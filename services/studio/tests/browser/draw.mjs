@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { moreSteps } from "./draw-more.mjs";
-import { card, drag, edge, field, inspector, named, stored } from "./hands.mjs";
+import { card, drag, edge, field, inspector, named, select, stored } from "./hands.mjs";
 import { tryOut } from "./trial.mjs";
 
 async function draw({ page, look }, { studio }) {
@@ -72,20 +72,6 @@ async function expressions({ page, look }) {
   await field(page, "Condition").getByLabel("Language of Condition").selectOption("JavaScript");
   await field(page, "Condition").locator(".cm-content").click();
   await page.keyboard.type("getInput('Amount') > 10");
-}
-
-/** Clicks a card until it is selected: a click that comes while the canvas is drawn anew is lost. */
-async function select(page, name) {
-  const chosen = page.locator(".react-flow__node.selected").filter({ hasText: name });
-  for (let tries = 1; ; tries++) {
-    await card(page, name).click();
-    try {
-      await chosen.waitFor({ timeout: 5_000 });
-      return;
-    } catch (error) {
-      if (tries === 5) throw error;
-    }
-  }
 }
 
 async function undo({ page }) {

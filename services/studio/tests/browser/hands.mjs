@@ -26,3 +26,17 @@ export async function stored(call, id) {
   );
   return rest;
 }
+
+/** Clicks a card until it is selected: a click that comes while the canvas is drawn anew is lost. */
+export async function select(page, name) {
+  const chosen = page.locator(".react-flow__node.selected").filter({ hasText: name });
+  for (let tries = 1; ; tries++) {
+    await card(page, name).click();
+    try {
+      await chosen.waitFor({ timeout: 5_000 });
+      return;
+    } catch (error) {
+      if (tries === 5) throw error;
+    }
+  }
+}
