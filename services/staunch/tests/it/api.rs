@@ -14,8 +14,9 @@ const VERSION: &str = "4.32.5";
 const KEY: &str = "an-api-key-for-schemathesis-of-32-characters";
 /// Streams do not end or last for a minute, a poll takes its time, and the hub is no REST.
 const LEFT_OUT: &str = "hubs|/events$|/validation$|/docs|/tasks/poll$";
-/// The longest run of the phases that are bounded by the document.
-const BOUNDED_MAX: Duration = Duration::from_secs(300);
+/// The longest run of the phases that are bounded by the document: more than twice what it takes beside
+/// other tests.
+const BOUNDED_MAX: Duration = Duration::from_secs(600);
 /// The longest run of all phases.
 const WHOLE_MAX: Duration = Duration::from_secs(3 * 3_600);
 
