@@ -254,7 +254,7 @@ impl Actor {
                 tenure.end_tails(|| Verdict::Retry(STUCK_PAUSE));
             }
         }
-        tenure.hold.release(&self.cx).await;
+        tenure.hold.release(&self.cx, tenure.traceparent.as_deref()).await;
         if left_aside {
             self.cx.mailboxes.note_aside(&self.id);
             tokio::select! {

@@ -49,14 +49,15 @@ impl Hold {
         }
     }
 
-    /// Releases the lease, if there is one.
-    pub(crate) async fn release(self, cx: &Cx) {
+    /// Releases the lease, if there is one, after work of this trace.
+    pub(crate) async fn release(self, cx: &Cx, traceparent: Option<&str>) {
         let Some((lease, since, id)) = self.0 else { return };
         cx.at(Point::BeforeRelease).await;
         lease.release().await;
         let held = since.elapsed();
         METRICS.lease_held(held);
-        tracing::debug!(instance = %id, held_ms = held.as_millis() as u64, "lease released");
+        let (held_ms, trace) = (held.as_millis() as u64, traceparent.and_then(chassis::trace_id));
+        tracing::debug!(instance = %id, held_ms, trace, "lease released");
         cx.at(Point::Released).await;
     }
 }

@@ -95,7 +95,8 @@ pub(crate) async fn apply(
     perform(cx, tenure);
     let released = tenure.leave(mailbox, cx.mailboxes.has_aside(&tenure.id));
     let replies = tenure.replies(done.answer);
-    tokio::join!(release(cx, released), publish(cx, done.outgoing), reply::send_all(cx, replies));
+    let releasing = release(cx, released, tenure.traceparent.as_deref());
+    tokio::join!(releasing, publish(cx, done.outgoing), reply::send_all(cx, replies));
     settle(tenure);
     None
 }

@@ -164,6 +164,7 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(activity_types::list, activity_types::register))
         .routes(routes!(activity_types::delete))
         .routes(routes!(activity_types::pools))
+        .routes(routes!(activity_types::at_work))
         .routes(routes!(descriptors::activities))
         .routes(routes!(descriptors::activity))
         .routes(routes!(descriptors::options))

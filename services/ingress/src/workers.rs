@@ -1,8 +1,9 @@
-//! The activity types that workers have registered, as the bucket of NATS has them.
+//! Workers: the activity types that they have registered, as the bucket of NATS has them, what there is
+//! for them to do, and who they are.
 
 use std::collections::BTreeMap;
 
-use bus::{Bucket, Pool, Put, Revision};
+use bus::{Bucket, Pool, Put, Revision, Worker};
 use engine::{Library, activity_type};
 use model::{ActivityType, Definition, limits};
 use protocol::subject;
@@ -48,6 +49,14 @@ pub(crate) async fn registered(app: &App) -> Result<Registered, Problem> {
 /// 503 when NATS does not answer.
 pub(crate) async fn pools(app: &App) -> Result<Vec<Pool>, Problem> {
     app.cx.bus.task_pools().await.map_err(|error| unavailable(&error))
+}
+
+/// The workers that are services of NATS.
+///
+/// # Errors
+/// 503 when NATS does not answer.
+pub(crate) async fn at_work(app: &App) -> Result<Vec<Worker>, Problem> {
+    bus::workers(&*app.cx.bus).await.map_err(|error| unavailable(&error))
 }
 
 /// What a definition may use beside stored definitions: the types of workers, if it needs any.

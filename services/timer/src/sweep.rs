@@ -121,7 +121,8 @@ impl Sweep {
     pub async fn run_once(&mut self) -> Result<Mended, Error> {
         self.lately.prune();
         self.cx.trail.at(Point::BeforeSweep).await;
-        let now = self.cx.store.clock().await?;
+        let clock = self.cx.store.clock().await;
+        let now = clock.inspect_err(|error| self.failed("clock", error))?;
         let mut failed = None;
         let published = self.outbox(now).await;
         let published = self.ended("outbox", published, &mut failed);
@@ -168,11 +169,15 @@ impl Sweep {
         failed: &mut Option<Error>,
     ) -> u64 {
         ended.unwrap_or_else(|error| {
-            tracing::debug!(step, %error, "a step of the sweep failed");
-            self.cx.metrics.step_failed(step);
+            self.failed(step, &error);
             failed.get_or_insert(error);
             0
         })
+    }
+
+    fn failed(&self, step: &'static str, error: &dyn std::error::Error) {
+        tracing::debug!(step, %error, "a step of the sweep failed");
+        self.cx.metrics.step_failed(step);
     }
 
     fn report(&self, mended: Mended) {

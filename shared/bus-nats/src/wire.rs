@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use async_nats::Request;
-use async_nats::client::RequestErrorKind;
+use async_nats::client::{PublishErrorKind, RequestErrorKind};
 use async_nats::service::ServiceExt as _;
+use async_nats::{Client, PublishError, Request};
 use async_trait::async_trait;
 use bus::{Endpoint, Error, Incoming, Subscription, Wire};
 use bytes::Bytes;
@@ -26,12 +26,7 @@ impl Wire for NatsBus {
         } else {
             client.publish_with_headers(subject, headers, payload).await
         };
-        sent.map_err(|error| match error.kind() {
-            async_nats::client::PublishErrorKind::MaxPayloadExceeded => {
-                Error::TooLarge(too_large(client, size))
-            }
-            _ => Error::Unavailable(error.to_string()),
-        })
+        sent.map_err(|error| unsent(client, size, &error))
     }
 
     async fn subscribe(&self, subject: &str) -> Result<Subscription, Error> {
@@ -65,6 +60,20 @@ impl Wire for NatsBus {
                 _ => Error::Unavailable(format!("the request to {subject}: {error}")),
             }),
         }
+    }
+
+    async fn ask_all(&self, message: Message) -> Result<Subscription, Error> {
+        let headers = headers_out(&message.headers)?;
+        let client = self.open()?.data_api.client();
+        let inbox = client.new_inbox();
+        let answers = client.subscribe(inbox.clone()).await;
+        let answers = answers
+            .map_err(|error| Error::Unavailable(format!("the subscription {inbox}: {error}")))?;
+        let Message { subject, payload, .. } = message;
+        let (size, payload) = (payload.len(), Bytes::from(payload));
+        let sent = client.publish_with_reply_and_headers(subject, inbox, headers, payload).await;
+        sent.map_err(|error| unsent(client, size, &error))?;
+        Ok(self.until_closed(answers.map(|message| incoming(&message)).boxed()))
     }
 
     fn inbox(&self) -> String {
@@ -106,6 +115,13 @@ impl NatsBus {
     fn until_closed(&self, messages: Subscription) -> Subscription {
         let closed = self.inner.closed.clone();
         messages.take_until(async move { closed.cancelled().await }).boxed()
+    }
+}
+
+fn unsent(client: &Client, size: usize, error: &PublishError) -> Error {
+    match error.kind() {
+        PublishErrorKind::MaxPayloadExceeded => Error::TooLarge(too_large(client, size)),
+        _ => Error::Unavailable(error.to_string()),
     }
 }
 

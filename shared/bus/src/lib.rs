@@ -27,6 +27,7 @@ mod rendezvous;
 mod retry;
 mod tasks;
 mod wire;
+mod workers;
 
 pub use claim::{Claim, Claimed, Claims};
 pub use error::Error;
@@ -45,3 +46,4 @@ pub use queue::{Delivery, Pool, Queue, Receipt, SELECT_BYTES_MAX, Settle, Span, 
 pub use rendezvous::owner_of;
 pub use tasks::{Handed, TaskAnswer, Tasks};
 pub use wire::{Endpoint, Incoming, Subscription, Wire};
+pub use workers::{TASKS_METADATA, Takes, Worker, workers};

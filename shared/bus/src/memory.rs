@@ -30,8 +30,7 @@ pub use fault::{Fault, Faults, Operation};
 
 use crate::lock::lock;
 use crate::{
-    Bucket, Bus, Delivery, Endpoint, Error, Figures, Kv, Outside, Pool, Queue, Receipt, Settle,
-    Span, Stream, Subscription, Wire,
+    Bucket, Bus, Delivery, Error, Figures, Kv, Outside, Pool, Queue, Receipt, Settle, Span, Stream,
 };
 use fault::{Interference, NoFaults};
 use size::check_size;
@@ -394,83 +393,6 @@ impl Settle for MemorySettle {
         let sequence = self.sequence;
         self.send(Operation::Progress { sequence }, move |log, now| log.progress(sequence, now))
             .await
-    }
-}
-
-#[async_trait]
-impl Wire for MemoryBus {
-    async fn send(&self, message: Message) -> Result<(), Error> {
-        check_size(&message)?;
-        let subject = message.subject.clone();
-        let verdict = self.judge(Operation::Send { subject: &subject }).await?;
-        if verdict.lost {
-            return Ok(());
-        }
-        if verdict.twice {
-            self.put(message.clone())?;
-        }
-        // If the stream refuses the message, nobody is notified: it is a plain message.
-        match self.put(message) {
-            Ok(_) | Err(Error::Full(_)) => Ok(()),
-            Err(error) => Err(error),
-        }
-    }
-
-    async fn subscribe(&self, subject: &str) -> Result<Subscription, Error> {
-        self.judge(Operation::Subscribe { subject }).await?;
-        Ok(self.open()?.wire.subscribe(&self.node, subject, None))
-    }
-
-    async fn request(&self, message: Message, timeout: Duration) -> Result<Message, Error> {
-        check_size(&message)?;
-        let subject = message.subject.clone();
-        let verdict = self.judge(Operation::Request { subject: &subject }).await?;
-        let inbox = self.inbox();
-        let mut answers = self.open()?.wire.subscribe(&self.node, &inbox, None);
-        if !verdict.lost {
-            let now = self.now();
-            let mut state = self.open()?;
-            let receipt = state.log.publish(&message, now, Instant::now())?;
-            let heard = state.wire.deliver(message, Some(&inbox));
-            if let Some(receipt) = receipt {
-                let payload = format!("{{\"seq\":{}}}", receipt.sequence).into_bytes();
-                let answer = Message { subject: inbox.clone(), payload, ..Message::default() };
-                state.wire.deliver(answer, None);
-            } else if !heard {
-                return Err(Error::Unavailable(format!("nobody listens on {subject}")));
-            }
-            drop(state);
-            self.shared.arrived.notify_waiters();
-        }
-        let answer = futures::StreamExt::next(&mut answers);
-        match tokio::time::timeout(timeout, answer).await {
-            Ok(Some(incoming)) => verdict.answer(incoming.message),
-            Ok(None) => Err(Error::Closed),
-            Err(_) => Err(Error::Unknown(format!("no answer on {subject} in {timeout:?}"))),
-        }
-    }
-
-    fn inbox(&self) -> String {
-        self.state().wire.inbox()
-    }
-
-    async fn serve(
-        &self,
-        name: &str,
-        _version: &str,
-        _description: &str,
-        endpoints: Vec<Endpoint>,
-    ) -> Result<Subscription, Error> {
-        let mut state = self.open()?;
-        let served = endpoints.iter().map(|endpoint| {
-            state.wire.subscribe(
-                &self.node,
-                &endpoint.subject,
-                Some(format!("{name}/{}", endpoint.name)),
-            )
-        });
-        let served: Vec<_> = served.collect();
-        Ok(Box::pin(futures::stream::select_all(served)))
     }
 }
 

@@ -52,6 +52,13 @@ pub trait Wire: Send + Sync {
     /// time, [`Error::TooLarge`] with the size and the limit.
     async fn request(&self, message: Message, timeout: Duration) -> Result<Message, Error>;
 
+    /// Sends, and gives the answers of all who hear it, as they come; they have no end. What the
+    /// server says itself, such as that nobody listens, may be among them.
+    ///
+    /// # Errors
+    /// As [`Wire::send`] and [`Wire::subscribe`].
+    async fn ask_all(&self, message: Message) -> Result<Subscription, Error>;
+
     /// A subject for the outcomes of this process, below `staunch.reply.`; each call returns
     /// another one.
     fn inbox(&self) -> String;

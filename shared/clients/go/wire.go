@@ -7,6 +7,7 @@ import (
 )
 
 const (
+	version     = "0.1.0"
 	tasksStream = "STAUNCH_TASKS"
 	// A larger command is refused, however large a message of this NATS may be.
 	commandBytesMax = 512 * 1024

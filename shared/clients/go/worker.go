@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"os/signal"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nats.go/micro"
 )
 
 const (
@@ -121,6 +123,11 @@ func (w *Worker) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if service, err := w.announce(); err != nil {
+		w.log.Warn("nobody is told who works here", "error", err)
+	} else {
+		defer service.Stop()
+	}
 	ended := make(chan error, len(w.handlers))
 	for _, h := range w.handlers {
 		go func() { ended <- h.serve(ctx, js) }()
@@ -129,6 +136,28 @@ func (w *Worker) Run(ctx context.Context) error {
 		err = errors.Join(err, <-ended)
 	}
 	return errors.Join(err, w.nc.FlushTimeout(5*time.Second))
+}
+
+// announce says who works at what to those who ask: the worker is a service of NATS without endpoints.
+func (w *Worker) announce() (micro.Service, error) {
+	type takes struct {
+		Type        string `json:"type"`
+		Version     int    `json:"version"`
+		Concurrency int    `json:"concurrency"`
+	}
+	var all []takes
+	for _, h := range w.handlers {
+		all = append(all, takes{h.taskType, h.version, cap(h.places)})
+	}
+	tasks, err := json.Marshal(all)
+	if err != nil {
+		return nil, err
+	}
+	metadata := map[string]string{"staunch-tasks": string(tasks)}
+	if host, err := os.Hostname(); err == nil {
+		metadata["host"] = host
+	}
+	return micro.AddService(w.nc, micro.Config{Name: "staunch-worker", Version: version, Metadata: metadata})
 }
 
 func (h *handler) name() string { return Token(h.taskType) + "." + strconv.Itoa(h.version) }

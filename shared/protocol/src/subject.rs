@@ -50,6 +50,8 @@ pub const TASK_CANCEL: &str = "staunch.task-cancel";
 pub const TASK_PROGRESS: &str = "staunch.task-progress";
 /// Prefix of the requests to the responders of an activity type.
 pub const ACT: &str = "staunch.act";
+/// The request to which every service of NATS answers with what it is (NATS ADR-32).
+pub const SERVICES_INFO: &str = "$SRV.INFO";
 /// Prefix of every dead command.
 pub const DEAD: &str = "staunch.dead";
 /// Prefix of the request-reply endpoints.
@@ -221,6 +223,17 @@ pub fn task_cancel(task_type: &str, version: u32, task_id: &str) -> String {
 pub fn act(task_type: &str, version: u32) -> String {
     let of_type = format!("{ACT}.{}", token(task_type));
     if version == 1 { of_type } else { format!("{of_type}.{version}") }
+}
+
+/// The type and the version of the activities whose requests come on a subject, as [`act`] makes it.
+#[must_use]
+pub fn acts(subject: &str) -> Option<(String, u32)> {
+    let rest = subject.strip_prefix(ACT)?.strip_prefix('.')?;
+    let (of_type, version) = match rest.split_once('.') {
+        None => (rest, 1),
+        Some((of_type, version)) => (of_type, task_version(version)?),
+    };
+    if of_type.is_empty() { None } else { Some((untoken(of_type)?, version)) }
 }
 
 /// The key of an activity type in its bucket.
@@ -438,6 +451,13 @@ mod tests {
         assert_eq!(task_of("staunch.task.Ship.2.x"), None);
         assert_eq!(task_result("Ship", 1, "a.b"), "staunch.cmd.task.Ship.1.a=2Eb");
         assert_eq!(task_cancel("Ship", 1, "t"), "staunch.task-cancel.Ship.1.t");
+        assert_eq!(acts(&act("a.b", 1)), Some(("a.b".to_owned(), 1)));
+        assert_eq!(acts(&act("a.b", 3)), Some(("a.b".to_owned(), 3)));
+        for none in
+            ["staunch.act", "staunch.act.", "staunch.act.a.x", "staunch.act.a.1.2", "a.act.b"]
+        {
+            assert_eq!(acts(none), None, "{none}");
+        }
         assert_eq!(task_consumer("Acme.Ship", 3), "task-Acme=2EShip-3");
         assert!(task_consumer(&"é".repeat(100), 1).len() < 100);
         let versions = ["1", "20", "0", "01", "-1", "x", ""].map(task_version);

@@ -5,9 +5,12 @@ mod around;
 
 use std::time::Duration;
 
+use async_nats::jetstream;
 use cluster::{Cluster, Database, Plan};
 use serde_json::json;
 use testkit::{eventually, executable, within};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
 
 use crate::alerts;
 use crate::api::Api;
@@ -17,6 +20,10 @@ use crate::prometheus::Prometheus;
 const PATIENCE: Duration = Duration::from_secs(90);
 /// More than the alert about a backlog allows.
 const BACKLOG: usize = 1_100;
+/// More than four fifths of the limit of the stream of commands, which is 1 GiB.
+const STREAM_BYTES: usize = 900 << 20;
+const BODY_BYTES: usize = 1 << 19;
+const LARGE: &str = "staunch.cmd.event.large";
 
 async fn fires(prometheus: &Prometheus, alert: &str) {
     eventually(&format!("{alert} fires"), PATIENCE, async || {
@@ -91,6 +98,27 @@ async fn a_lease_is_lost(
     api.reaches("held", "Faulted", 1).await;
 }
 
+/// A task of the node panics, and runs again.
+async fn a_task_panics(planting: &str, prometheus: &Prometheus) {
+    let mut stream = TcpStream::connect(planting).await.unwrap();
+    stream.write_all(b"sweep:1\n").await.unwrap();
+    stream.shutdown().await.unwrap();
+    fires(prometheus, "StaunchTaskPanics").await;
+}
+
+/// While no executor takes commands, some large ones come.
+async fn a_stream_fills(client: &async_nats::Client, prometheus: &Prometheus) {
+    let jetstream = jetstream::new(client.clone());
+    for _ in 0..STREAM_BYTES / BODY_BYTES {
+        let body = vec![b' '; BODY_BYTES];
+        jetstream.publish(LARGE, body.into()).await.unwrap().await.unwrap();
+    }
+    fires(prometheus, "StaunchStreamFull").await;
+    let stream = jetstream.get_stream("STAUNCH_COMMANDS").await.unwrap();
+    stream.purge().filter(LARGE).await.unwrap();
+    ends(prometheus, "StaunchStreamFull").await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn alerts_fire_when_their_fault_happens() {
     if testkit::promtool().is_none() {
@@ -98,8 +126,10 @@ async fn alerts_fire_when_their_fault_happens() {
     }
     let Some(mut postgres) = testkit::own_postgres(false).await else { return };
     postgres.create("watched").await.unwrap();
-    let mut plan = Plan::new(&executable("staunch").await);
+    let mut plan = Plan::new(&executable("examples/mortal").await);
     plan.nodes = ["node-1", "node-2"].map(|name| load::node(name, "all")).to_vec();
+    let planting = format!("127.0.0.1:{}", testkit::free_port());
+    plan.nodes[0].environment.push(("STAUNCH_PANICS".to_owned(), planting.clone()));
     plan.nodes[1].arguments.extend(["--limit-definition", "1/1h"].map(str::to_owned));
     plan.database = Database::Url(postgres.url("watched"));
     let mut cluster = Cluster::start(plan).await.unwrap();
@@ -119,6 +149,7 @@ async fn alerts_fire_when_their_fault_happens() {
     assert!(before.is_empty(), "without a fault: {before:?}");
 
     let client = async_nats::connect(cluster.nats_url()).await.unwrap();
+    a_task_panics(&planting, &prometheus).await;
     calls_fail(&api, &prometheus).await;
     a_lease_is_lost(&cluster, &client, &api, &prometheus).await;
     let dispatch = "/workflow-definitions/quick/dispatch";
@@ -140,6 +171,7 @@ async fn alerts_fire_when_their_fault_happens() {
     }
     fires(&prometheus, "StaunchPaused").await;
     fires(&prometheus, "StaunchBacklog").await;
+    a_stream_fills(&client, &prometheus).await;
     api.post("/admin/workflow-runtime/resume", &json!({})).await;
     api.reaches("quick", "Finished", BACKLOG as u64).await;
     ends(&prometheus, "StaunchPaused").await;
@@ -153,6 +185,7 @@ async fn alerts_fire_when_their_fault_happens() {
     postgres.kill().unwrap();
     fires(&prometheus, "StaunchDatabaseDown").await;
     fires(&prometheus, "StaunchDatabaseErrors").await;
+    fires(&prometheus, "StaunchSweepFails").await;
     lives_but_is_not_ready(&api).await;
     postgres.restart().await.unwrap();
     api.reaches("quick", "Finished", BACKLOG as u64).await;

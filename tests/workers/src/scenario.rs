@@ -73,6 +73,31 @@ pub(crate) async fn a_task_of_a_type_that_nobody_works_waits(scene: &Scene) {
     scene.world.nothing_left(&kind).await;
 }
 
+pub(crate) async fn whoever_asks_is_told_who_works(scene: &Scene) {
+    let (mut worker, prefix) = scene.worker("who");
+    let slow = json!({"taskType": format!("{prefix} slow"), "version": 1, "concurrency": 3});
+    let second = json!({"taskType": format!("{prefix} second"), "version": 2});
+    eventually("the worker is among those who work", PATIENCE, async || {
+        scene.world.workers().await.iter().any(|who| takes(who, &slow) && takes(who, &second))
+    })
+    .await;
+    for who in scene.world.workers().await {
+        assert_eq!(who["name"], "staunch-worker", "{who}");
+        assert!(who["host"].is_string(), "{who}");
+    }
+    worker.signal("TERM");
+    assert!(worker.ended().await.success(), "it ends in order");
+    assert!(!scene.world.workers().await.iter().any(|who| takes(who, &slow)), "it has left");
+}
+
+/// Whether a worker takes these tasks; a number that is left out may be any.
+fn takes(who: &Value, tasks: &Value) -> bool {
+    let same = |taken: &Value| {
+        tasks.as_object().unwrap().iter().all(|(name, value)| taken[name] == *value)
+    };
+    who["tasks"].as_array().unwrap().iter().any(same)
+}
+
 pub(crate) async fn values_arrive_as_they_were_sent(scene: &Scene) {
     let (_worker, prefix) = scene.worker("values");
     let kind = format!("{prefix} echo.ü");

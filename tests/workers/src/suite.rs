@@ -40,6 +40,7 @@ async fn conforms(program: Option<Program>, prefix: &'static str) {
         passed,
         a_client_starts_asks_signals_follows_resumes_and_cancels,
         a_task_of_a_type_that_nobody_works_waits,
+        whoever_asks_is_told_who_works,
         values_arrive_as_they_were_sent,
         failures_are_what_the_handler_means,
         large_values_pass_and_larger_ones_fail_for_good,

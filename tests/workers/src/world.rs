@@ -79,6 +79,14 @@ impl World {
         self.cluster.folder()
     }
 
+    /// Those who work, as the command line shows them.
+    pub(crate) async fn workers(&self) -> Vec<Value> {
+        let url = self.node.url();
+        let said = self.cluster.command(&["worker", "ls", "--server", &url, "-o", "json"]).await;
+        let said: Value = serde_json::from_str(&said.unwrap()).unwrap();
+        said["workers"].as_array().unwrap().clone()
+    }
+
     /// Starts an instance that hands out a task of this type; returns the ids of both.
     pub(crate) async fn hand_out(&self, kind: &str, payload: Value) -> (String, String) {
         self.hand_out_as("task", kind, 1, payload).await

@@ -182,6 +182,7 @@ const API: &[(&str, &str, Need)] = &[
     ("POST", "/payloads", P("write:payloads")),
     ("GET", "/payloads/{hash}", P("read:payloads")),
     ("GET", "/tasks/pools", P("read:activity-descriptors")),
+    ("GET", "/tasks/workers", P("read:activity-descriptors")),
     ("POST", "/tasks/poll", P("tasks:poll")),
     ("POST", "/tasks/{taskId}/heartbeat", P("tasks:poll")),
     ("POST", "/tasks/{taskId}/complete", P("tasks:complete")),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
+use bus::Worker;
 use model::ActivityType;
 use model::activity_type::Mode;
 use protocol::subject;
@@ -77,6 +78,35 @@ pub(super) async fn pools(State(app): State<Arc<App>>) -> Result<Json<Value>, Pr
         })
         .collect();
     Ok(Json(json!({"count": items.len(), "items": items})))
+}
+
+/// The workers that are services of NATS, and what they work at: those that take tasks and say so, as the
+/// client libraries do, and those that answer the requests of activities. Workers that are no services, or
+/// that have an account of NATS of their own, are not among them.
+#[utoipa::path(get, path = "/tasks/workers", tag = "runs",
+    responses((status = 200, body = shape::Items<shape::descriptor::TaskWorker>),
+        (status = 503, body = ProblemBody)))]
+pub(super) async fn at_work(State(app): State<Arc<App>>) -> Result<Json<Value>, Problem> {
+    let workers = workers::at_work(&app).await?;
+    let items: Vec<_> = workers.iter().map(worker).collect();
+    Ok(Json(json!({"count": items.len(), "items": items})))
+}
+
+fn worker(worker: &Worker) -> Value {
+    let Worker { name, id, version, host, tasks, requests } = worker;
+    let tasks: Vec<_> = tasks
+        .iter()
+        .map(|takes| {
+            json!({"taskType": takes.task_type, "version": takes.version,
+                "concurrency": takes.concurrency})
+        })
+        .collect();
+    let requests: Vec<_> = requests
+        .iter()
+        .map(|(kind, version)| json!({"activityType": kind, "version": version}))
+        .collect();
+    json!({"name": name, "id": id, "version": version, "host": host, "tasks": tasks,
+        "requests": requests})
 }
 
 /// Removes a version of an activity type. Published definitions that use it go on using it.

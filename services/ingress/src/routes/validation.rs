@@ -1,5 +1,6 @@
 //! A validation of the running cluster, from a page or by a request.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use api_client::{Client, Failure, Kind};
@@ -7,6 +8,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::response::Response;
+use bus::Member;
 use futures::StreamExt as _;
 use futures::stream;
 use serde_json::{Value, json};
@@ -63,12 +65,32 @@ pub(super) async fn validate(
 /// Asks all live nodes that have an HTTP API.
 async fn meet(app: &App, authorization: Option<&str>) -> Result<Site, Problem> {
     let live = app.cx.presence.live();
-    let addresses = live.iter().filter_map(|member| member.address.as_deref());
-    let clients = addresses.map(|url| Client::with(url, authorization.map(str::to_owned)));
+    let clients = addresses(&live)?;
+    let clients =
+        clients.into_iter().map(|url| Client::with(url, authorization.map(str::to_owned)));
     let clients = clients.collect::<Result<Vec<_>, _>>().map_err(refused)?;
     let id = app.fresh_id();
     let run = format!("validate-{}", id.get(24..).unwrap_or(&id));
     Site::meet(clients, run, false).await.map_err(refused)
+}
+
+/// The address of each node that has one; no two may have the same.
+fn addresses(live: &[Member]) -> Result<Vec<&str>, Problem> {
+    let mut nodes: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for member in live {
+        if let Some(address) = &member.address {
+            nodes.entry(address).or_default().push(&member.node);
+        }
+    }
+    let shared = nodes.iter().find(|(_, names)| names.len() > 1);
+    if let Some((address, names)) = shared {
+        return Err(Problem::unavailable(format!(
+            "{} have the same address, {address}: set --node-address on each node to an address that \
+             is its own, so that each can be asked",
+            names.join(" and "),
+        )));
+    }
+    Ok(nodes.into_keys().collect())
 }
 
 fn refused(failure: Failure) -> Problem {
@@ -117,5 +139,31 @@ fn tell(sender: &mpsc::Sender<Event>, name: &str, data: Value) {
     let event = Event { id: None, name: name.to_owned(), data };
     if sender.try_send(event).is_err() {
         tracing::debug!(name, "nobody reads this validation any more");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Timestamp;
+
+    use super::*;
+
+    fn live(node: &str, address: Option<&str>) -> Member {
+        let address = address.map(str::to_owned);
+        let started_at = Timestamp::from_millis(0);
+        Member { node: node.to_owned(), roles: Vec::new(), started_at, address }
+    }
+
+    #[test]
+    fn nodes_with_an_address_are_asked_if_each_has_its_own() {
+        let apart = [live("a", Some("http://a")), live("t", None), live("b", Some("http://b"))];
+        assert_eq!(addresses(&apart).unwrap(), ["http://a", "http://b"]);
+        let one = [live("a", Some("https://public")), live("b", Some("https://public"))];
+        let refused = addresses(&one).unwrap_err();
+        let detail = refused.detail();
+        assert!(
+            detail.starts_with("a and b have the same address, https://public: set --node-address"),
+            "{detail}"
+        );
     }
 }

@@ -1,6 +1,8 @@
 //! The activity types that workers register.
 
-use bus::{Bucket, Bus as _};
+use bus::{Bucket, Bus as _, Wire as _};
+use futures::StreamExt as _;
+use protocol::Message;
 use serde_json::{Value, json};
 
 use super::world::{World, json_request};
@@ -22,6 +24,43 @@ fn charge(version: u32) -> Value {
 
 fn definition(activity: Value) -> Value {
     json!({"model": {"definitionId": "pay", "root": activity}, "publish": true})
+}
+
+#[tokio::test]
+async fn services_that_work_are_named_with_what_they_do() {
+    let world = World::without_executor(Config::default()).await;
+    let none = json!({});
+    let (status, nobody) = send(&world, "GET", "/tasks/workers", &none).await;
+    assert_eq!((status, &nobody), (200, &json!({"count": 0, "items": []})));
+
+    let mut asked = world.bus.subscribe("$SRV.INFO").await.unwrap();
+    let answering = async {
+        let question = asked.next().await.unwrap();
+        let takes = json!([{"type": "Ship", "version": 1, "concurrency": 8}]).to_string();
+        for answer in [
+            json!({"name": "staunch-worker", "id": "B", "version": "0.1.0",
+                "metadata": {"staunch-tasks": takes, "host": "m1"}}),
+            json!({"name": "words", "id": "A", "version": "1.0.0",
+                "endpoints": [{"name": "upper", "subject": "staunch.act.upper"}]}),
+            json!({"name": "another", "id": "C", "version": "1.0.0"}),
+        ] {
+            let subject = question.reply.clone().unwrap();
+            let payload = answer.to_string().into_bytes();
+            world.bus.send(Message { subject, payload, ..Message::default() }).await.unwrap();
+        }
+    };
+    let ((status, told), ()) =
+        tokio::join!(send(&world, "GET", "/tasks/workers", &none), answering);
+    assert_eq!(status, 200, "{told}");
+    let takes = json!([{"taskType": "Ship", "version": 1, "concurrency": 8}]);
+    let answers = json!([{"activityType": "upper", "version": 1}]);
+    assert_eq!(
+        told["items"],
+        json!([{"name": "staunch-worker", "id": "B", "version": "0.1.0", "host": "m1",
+            "tasks": takes, "requests": []},
+            {"name": "words", "id": "A", "version": "1.0.0", "host": null, "tasks": [],
+            "requests": answers}])
+    );
 }
 
 #[tokio::test]

@@ -19,7 +19,7 @@ pub(crate) struct WorkerArgs {
 
 #[derive(Subcommand, Debug)]
 enum Verb {
-    /// Shows the tasks of each type: waiting, in progress, delivered again, the oldest
+    /// Shows the tasks of each type: waiting, in progress, delivered again, the oldest; and who works
     Ls {
         #[command(flatten)]
         client: ClientArgs,
@@ -59,7 +59,12 @@ enum Verb {
 /// The refusal of the server; unavailable if it does not answer.
 pub(crate) async fn run(args: WorkerArgs, format: Format) -> Result<(), Failure> {
     match args.verb {
-        Verb::Ls { client } => list(&client.client()?.get("/tasks/pools").await?, format),
+        Verb::Ls { client } => {
+            let client = client.client()?;
+            let (pools, workers) =
+                tokio::try_join!(client.get("/tasks/pools"), client.get("/tasks/workers"))?;
+            list(pools, &workers, format)
+        }
         Verb::Types { client } => types(&client.client()?.get("/activity-types").await?, format),
         Verb::Register { file, client } => {
             let document = serde_json::from_str(&input::file(&file)?)
@@ -83,15 +88,42 @@ pub(crate) async fn run(args: WorkerArgs, format: Format) -> Result<(), Failure>
     }
 }
 
-fn list(pools: &Value, format: Format) -> Result<(), Failure> {
+fn list(mut pools: Value, workers: &Value, format: Format) -> Result<(), Failure> {
     if format == Format::Json {
-        return output::json(pools);
+        pools["workers"] = workers["items"].clone();
+        return output::json(&pools);
     }
     let headings =
         ["TYPE", "VERSION", "WAITING", "IN PROGRESS", "DELIVERED AGAIN", "ASKING", "OLDEST"];
     let members =
         ["taskType", "version", "waiting", "inProgress", "redelivered", "asking", "oldest"];
-    output::table(&headings, &rows(pools, |pool| members.map(|name| text(pool, name)).to_vec()))
+    output::table(&headings, &rows(&pools, |pool| members.map(|name| text(pool, name)).to_vec()))?;
+    let who = rows(workers, |worker| {
+        let [name, id, host] = ["name", "id", "host"].map(|member| text(worker, member));
+        vec![name, id, host, kinds(worker)]
+    });
+    if who.is_empty() {
+        say::message("No worker has said who it is: docs/workers.md, \"Who works\".");
+        return Ok(());
+    }
+    say::data("")?;
+    output::table(&["WORKER", "ID", "HOST", "WORKS AT"], &who)
+}
+
+/// The types at which a worker works: tasks with how many at a time, and activities that it answers.
+fn kinds(worker: &Value) -> String {
+    let each = |list: &str| worker[list].as_array().cloned().unwrap_or_default();
+    let tasks = each("tasks").into_iter().map(|task| {
+        let kind = format!("{}@{}", text(&task, "taskType"), text(&task, "version"));
+        match task["concurrency"].as_u64() {
+            Some(count) => format!("{kind} ({count} at a time)"),
+            None => kind,
+        }
+    });
+    let requests = each("requests").into_iter().map(|request| {
+        format!("{}@{} (answers)", text(&request, "activityType"), text(&request, "version"))
+    });
+    tasks.chain(requests).collect::<Vec<_>>().join(", ")
 }
 
 fn types(types: &Value, format: Format) -> Result<(), Failure> {

@@ -15,7 +15,7 @@ export async function rest({ page, look }) {
 /** Commands that nobody can read: looked at, and removed one by one and together. */
 export async function letters({ page, look }, { studio }) {
   const nats = process.env.STAUNCH_NATS_URL;
-  if (!nats) return;
+  if (!nats) return process.stdout.write("letters: skipped, STAUNCH_NATS_URL is not set\n");
   const subject = "staunch.cmd.start.browser-garbage";
   for (const text of ["not a command", '{"half":', "[]"]) await publish(nats.split(",")[0], subject, text);
   await page.goto(`${studio}/`);

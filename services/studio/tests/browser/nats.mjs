@@ -19,3 +19,27 @@ export function publish(url, subject, text) {
     });
   });
 }
+
+/** Answers every question on a subject with one text, as a service does, until the returned function is called. */
+export function answer(url, subject, text) {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = net.connect(Number(port || 4222), hostname);
+    socket.on("error", reject);
+    socket.once("connect", () =>
+      socket.write(`CONNECT {"verbose":false}\r\nSUB ${subject} 1\r\nPING\r\n`),
+    );
+    let said = "";
+    socket.on("data", (part) => {
+      said += part;
+      const lines = said.split("\r\n");
+      said = lines.pop();
+      for (const line of lines) {
+        const [verb, , , reply] = line.split(" ");
+        if (verb === "PONG") resolve(() => socket.destroy());
+        if (verb === "PING") socket.write("PONG\r\n");
+        if (verb === "MSG") socket.write(`PUB ${reply} ${Buffer.byteLength(text)}\r\n${text}\r\n`);
+      }
+    });
+  });
+}

@@ -1,6 +1,7 @@
 // The way through work that others do, through failures that are passed over, and through lists without an end.
 import assert from "node:assert/strict";
 import { named, notice, rail } from "./find.mjs";
+import { answer } from "./nats.mjs";
 
 const TYPE = "Browser.ChargeCard";
 const MILLIONS = 2_000_000;
@@ -36,7 +37,21 @@ async function registered(page, look) {
   await page.getByRole("row").filter({ hasText: "Charge card" }).waitFor({ state: "detached" });
 }
 
-/** What waits for workers and what one of them has in hand. */
+/** A worker that says who it is, to NATS, is in the list with what it does. */
+async function working(page, look, nats) {
+  await page.getByText("No worker has said who it is.").waitFor();
+  const takes = JSON.stringify([{ type: "Ship", version: 1, concurrency: 8 }]);
+  const metadata = { "staunch-tasks": takes, host: "browser-host" };
+  const about = { name: "staunch-worker", id: "W1", version: "0.1.0", endpoints: [], metadata };
+  const leave = await answer(nats.split(",")[0], "$SRV.INFO", JSON.stringify(about));
+  const row = page.getByRole("row").filter({ hasText: "browser-host" });
+  await row.getByText("8 at a time").waitFor();
+  await row.getByRole("button", { name: "Ship@1" }).waitFor();
+  await look("tasks-workers");
+  leave();
+}
+
+/** What waits for workers, who works, and what one of them has in hand. */
 export async function tasks({ page, look, expect }, { studio, call }) {
   expect(/status of 400/);
   await page.goto(`${studio}/`);
@@ -46,6 +61,9 @@ export async function tasks({ page, look, expect }, { studio, call }) {
   // What a walk before this one took and never finished is still in its hand.
   await row.getByText(/Nobody takes them|At work/).waitFor();
   await look("tasks");
+  const nats = process.env.STAUNCH_NATS_URL;
+  if (nats) await working(page, look, nats);
+  else process.stdout.write("workers: skipped, STAUNCH_NATS_URL is not set\n");
   await call("POST", "/tasks/poll", { types: ["Ship"], max: 1, wait: 1 });
   await row.getByText("At work").waitFor();
   await row.getByRole("button", { name: "Ship@1" }).click();

@@ -59,7 +59,10 @@ impl Accounts {
         }
         for worker in workers {
             let name = shouted(&worker.name);
-            clients.push(outside(&name, &worker.name, WORKS, worker.exports()));
+            let mut account = outside(&name, &worker.name, WORKS, worker.exports());
+            // It is a service of NATS, though none of the other accounts hears it.
+            account.users.iter_mut().for_each(|user| user.grant.subscribes([role::SERVICES]));
+            clients.push(account);
         }
         Ok(Self { staunch: staunch()?, clients })
     }

@@ -19,7 +19,7 @@ const ASKERS: [&str; 3] = ["ingress", NODE, ADMIN];
 /// Tells a user its own permissions.
 pub(super) const USER_INFO: &str = "$SYS.REQ.USER.INFO";
 /// Requests of the Services API, such as `nats micro ls`.
-const SERVICES: &str = "$SRV.>";
+pub(super) const SERVICES: &str = "$SRV.>";
 
 /// The subjects below the inbox prefix of a user of the account of Staunch.
 pub(super) fn answers(user: &str) -> String {
@@ -109,6 +109,8 @@ fn ingress(grant: &mut Grant) {
         subject::audits(),
         one(subject::RUNTIME),
         subject::CACHE_CHANGED.to_owned(),
+        // It says who works at what.
+        subject::SERVICES_INFO.to_owned(),
         format!("$JS.API.DIRECT.GET.{}", subject::EVENTS_STREAM),
         format!("$JS.API.DIRECT.GET.{}", subject::DEAD_STREAM),
         format!("$JS.API.DIRECT.GET.{}", subject::TASKS_STREAM),

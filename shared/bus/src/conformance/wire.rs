@@ -15,6 +15,7 @@ pub async fn exercise<B: Bus + Clone>(make: impl AsyncFn() -> B) {
     every_subscriber_hears_a_message(&make().await).await;
     a_request_is_answered_once(&make().await).await;
     a_request_without_an_answer_says_why(&make().await).await;
+    all_who_hear_a_question_answer_it(&make().await).await;
     a_message_that_is_too_large_is_refused(&make().await).await;
     services_of_one_name_share_requests(make().await).await;
 }
@@ -64,6 +65,23 @@ async fn a_message_that_is_too_large_is_refused(bus: &impl Bus) {
     must_name_size_and_limit(&bus.send(large()).await);
     must_name_size_and_limit(&bus.request(large(), Duration::from_secs(5)).await);
     must("send", bus.send(message("large", None, "small")).await);
+}
+
+async fn all_who_hear_a_question_answer_it(bus: &impl Bus) {
+    let mut heard = Vec::new();
+    for _ in 0..2 {
+        heard.push(must("subscribe", bus.subscribe("who").await));
+    }
+    let mut answers = must("ask", bus.ask_all(message("who", None, "?")).await);
+    for (number, questions) in heard.iter_mut().enumerate() {
+        let question = within("a question", questions.next()).await;
+        let reply = question.and_then(|question| question.reply).unwrap_or_default();
+        must("answer", bus.send(message(&reply, None, &number.to_string())).await);
+    }
+    let mut said = [hear(&mut answers).await, hear(&mut answers).await];
+    said.sort();
+    assert_eq!(said, [b"0", b"1"]);
+    drop(must("ask nobody", bus.ask_all(message("nobody", None, "?")).await));
 }
 
 async fn a_request_without_an_answer_says_why(bus: &impl Bus) {

@@ -5,7 +5,7 @@
     reason = "each task is waited for, and its panic is looked at"
 )]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::{self, Debug};
 use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,6 +15,7 @@ use std::time::Duration;
 use async_nats::jetstream::consumer::{PullConsumer, pull};
 use async_nats::jetstream::stream::ConsumerErrorKind;
 use async_nats::jetstream::{self, AckKind, ErrorCode, Message};
+use async_nats::service::{Service, ServiceExt as _};
 use async_nats::{HeaderMap, Request, StatusCode, Subscriber};
 use bytes::Bytes;
 use futures::StreamExt as _;
@@ -61,6 +62,7 @@ struct Handler {
     version: u32,
     /// As in subjects: the type and the version.
     name: String,
+    concurrency: usize,
     places: Arc<Semaphore>,
     work: Work,
     ack_wait: Duration,
@@ -111,6 +113,7 @@ impl Worker {
             task_type: task_type.to_owned(),
             version,
             name: format!("{}.{version}", token(task_type)),
+            concurrency,
             places: Arc::new(Semaphore::new(concurrency)),
             work,
             ack_wait: self.ack_wait,
@@ -134,6 +137,7 @@ impl Worker {
     pub async fn run(self) -> Result<(), Error> {
         let stop = self.stop.clone();
         let mut serving = JoinSet::new();
+        let announced = self.announce().await;
         for handler in self.handlers {
             let subject = format!("staunch.task-cancel.{}.*", handler.name);
             let notices = self.nats.subscribe(subject).await.map_err(Error::nats)?;
@@ -149,7 +153,32 @@ impl Worker {
             }
         }
         signals.abort();
+        if let Some(service) = announced {
+            service.stop().await.map_err(Error::nats)?;
+        }
         self.nats.flush().await.map_err(Error::nats)
+    }
+
+    /// Says who works at what to those who ask: the worker is a service of NATS without endpoints.
+    async fn announce(&self) -> Option<Service> {
+        let takes = |handler: &Arc<Handler>| {
+            json!({"type": handler.task_type, "version": handler.version,
+                "concurrency": handler.concurrency})
+        };
+        let tasks: Vec<_> = self.handlers.iter().map(takes).collect();
+        let mut metadata =
+            HashMap::from([("staunch-tasks".to_owned(), Value::from(tasks).to_string())]);
+        if let Ok(host) = std::fs::read_to_string("/etc/hostname") {
+            metadata.insert("host".to_owned(), host.trim().to_owned());
+        }
+        let service = self.nats.service_builder().metadata(metadata);
+        match service.start("staunch-worker", env!("CARGO_PKG_VERSION")).await {
+            Ok(service) => Some(service),
+            Err(error) => {
+                tracing::warn!(%error, "nobody is told who works here");
+                None
+            }
+        }
     }
 }
 

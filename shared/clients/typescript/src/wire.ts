@@ -1,5 +1,6 @@
 /** Subjects and bounds, as the protocol has them. */
 
+export const VERSION = "0.1.0";
 export const STREAM = "STAUNCH_TASKS";
 /** A larger command is refused, however large a message of this NATS may be. */
 const COMMAND_BYTES_MAX = 512 * 1024;

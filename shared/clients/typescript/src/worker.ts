@@ -2,8 +2,9 @@
 
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import type { Consumer, ConsumerInfo, JetStreamClient, JsMsg } from "@nats-io/jetstream";
-import { headers, type NatsConnection } from "@nats-io/transport-node";
-import { STREAM, bodyBytesMax, token } from "./wire.js";
+import { headers, nuid, type NatsConnection } from "@nats-io/transport-node";
+import { hostname } from "node:os";
+import { STREAM, VERSION, bodyBytesMax, token } from "./wire.js";
 
 /** How long one pull waits for a task. A worker that stops waits for the end of its last one. */
 const PULL_MS = 2_000;
@@ -12,6 +13,8 @@ const LIMITS_MS = 30_000;
 const ACK_WAIT_MIN_MS = 500;
 const RETRY_MS_MAX = 5_000;
 const DETAIL_CHARS_MAX = 4_000;
+/** The name of every worker among the services of NATS. */
+const NAME = "staunch-worker";
 /** A timer of Node has no longer time. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
@@ -127,12 +130,43 @@ export class Worker {
     const names = options.signals === false ? [] : (["SIGTERM", "SIGINT"] as const);
     const stop = () => this.stop();
     for (const name of names) process.on(name, stop);
+    const leave = this.#announce();
     try {
       await Promise.all(this.#handlers.map((handler) => this.#serve(handler)));
       await this.#nc.flush();
     } finally {
+      leave();
       for (const name of names) process.off(name, stop);
     }
+  }
+
+  /** Says who works at what to those who ask: the worker is a service of NATS (ADR-32) without endpoints. */
+  #announce(): () => void {
+    const id = nuid.next();
+    const tasks = this.#handlers.map(({ type, version, concurrency }) => ({ type, version, concurrency }));
+    const metadata = { "staunch-tasks": JSON.stringify(tasks), host: hostname() };
+    const about = { name: NAME, id, version: VERSION, metadata };
+    const started = new Date().toISOString();
+    const answers: Record<string, object> = {
+      PING: about,
+      INFO: { ...about, description: "", endpoints: [] },
+      STATS: { ...about, started, endpoints: [] },
+    };
+    const subscriptions = Object.entries(answers).flatMap(([verb, answer]) => {
+      const type = `io.nats.micro.v1.${verb.toLowerCase()}_response`;
+      const body = JSON.stringify({ type, ...answer });
+      return ["", `.${NAME}`, `.${NAME}.${id}`].map((whom) =>
+        this.#nc.subscribe(`$SRV.${verb}${whom}`, {
+          callback: (error, question) => {
+            if (error) this.#log("warn", `nobody is told who works here: ${error.message}`);
+            else question.respond(body);
+          },
+        }),
+      );
+    });
+    return () => {
+      for (const subscription of subscriptions) subscription.unsubscribe();
+    };
   }
 
   async #serve(handler: Handler): Promise<void> {

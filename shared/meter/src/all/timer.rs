@@ -30,7 +30,7 @@ crate::declare::meters! {
         "0 but after a crash, or while calls take longer than 20 s and a workflow has thousands of commands to take; `cleared` grows with the work",
         "if it grows steadily without such work: messages get lost between the database and NATS";
     Counter SWEEP_FAILED_STEPS = "staunch_sweep_failed_steps_total" in Count
-        { step: ["outbox", "start", "command", "waiting", "unfinished", "lost", "expired", "routed", "cleared", "unreadable"] }
+        { step: ["clock", "outbox", "start", "command", "waiting", "unfinished", "lost", "expired", "routed", "cleared", "unreadable"] }
         "Steps of the sweep that failed; the next sweep tries again",
         "0 but while NATS or the database is away",
         "the log has the error, at debug: `--log timer=debug`";

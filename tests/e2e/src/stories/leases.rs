@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use async_nats::{HeaderMap, HeaderName, HeaderValue};
 use cluster::{Node, NodePlan};
 use serde_json::{Value, json};
 use testkit::eventually;
@@ -16,10 +17,13 @@ const SOON: Duration = Duration::from_secs(30);
 /// The rounds in which a node gets a lease that it has waited for. One is enough, unless the lease is
 /// free between two waits.
 const ROUNDS_MAX: usize = 20;
+/// The trace of the commands, and its id.
+const TRACEPARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const CONTENDED: &str = "staunch_lease_wait_seconds_count{contended=\"true\"}";
 
 /// A lease that another node has is busy, is waited for, is taken and given back, and is lost when
-/// another node takes it: each has its line with the instance, and its figure.
+/// another node takes it: each has its line with the instance and the trace, and its figure.
 pub(crate) async fn every_lease_is_in_the_log_and_in_the_figures(world: World) {
     let mut plan = NodePlan::new("node", "all");
     let settings =
@@ -73,7 +77,8 @@ async fn busy_and_then_free(world: &World, node: &Node, api: &Api) -> String {
     api.reaches(&id, "Finished", SOON).await;
     for (what, field) in [("lease acquired", "waited_ms="), ("lease released", "held_ms=")] {
         eventually(what, SOON, async || has(node, &id, what)).await;
-        assert!(said(node, &id, what).contains(field), "{what}");
+        let line = said(node, &id, what);
+        assert!(line.contains(field) && line.contains(TRACE), "{line}");
     }
     id
 }
@@ -88,7 +93,12 @@ async fn resumed(world: &World, api: &Api, definition: &str) -> String {
 /// Resumes an instance and waits for nothing.
 async fn resume(world: &World, id: &str) {
     let client = world.client().await;
-    client.publish(format!("staunch.cmd.resume.{id}"), "{}".into()).await.unwrap();
+    let headers = HeaderMap::from_iter([(
+        HeaderName::from_static("traceparent"),
+        HeaderValue::from(TRACEPARENT),
+    )]);
+    let subject = format!("staunch.cmd.resume.{id}");
+    client.publish_with_headers(subject, headers, "{}".into()).await.unwrap();
     client.flush().await.unwrap();
 }
 

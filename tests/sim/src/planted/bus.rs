@@ -197,6 +197,10 @@ impl Wire for BrokenBus {
         self.bus.request(message, timeout).await
     }
 
+    async fn ask_all(&self, message: Message) -> Result<Subscription, Error> {
+        self.bus.ask_all(message).await
+    }
+
     fn inbox(&self) -> String {
         self.bus.inbox()
     }

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use async_nats::jetstream;
 use cluster::NodePlan;
 use rcgen::{CertificateParams, KeyPair, date_time_ymd};
 use testkit::{FalseClock, Proxy};

@@ -289,6 +289,42 @@ pub(crate) struct ActivityTypes {
     faulty: Vec<FaultyActivityType>,
 }
 
+/// A worker that is a service of NATS.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TaskWorker {
+    /// The name of the service, such as `staunch-worker`.
+    name: String,
+    /// What tells it from others of the same name.
+    id: String,
+    /// The version of the service.
+    version: String,
+    /// The machine on which it runs, if it says so.
+    host: Option<String>,
+    /// The tasks that it takes.
+    tasks: Vec<TaskWorkerTasks>,
+    /// The activities whose requests it answers.
+    requests: Vec<TaskWorkerRequests>,
+}
+
+/// The tasks of one type and version that a worker takes.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TaskWorkerTasks {
+    task_type: String,
+    version: u32,
+    /// The number that it works on at the same time, if it says so.
+    concurrency: Option<u32>,
+}
+
+/// The activities of one type and version that a worker answers.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TaskWorkerRequests {
+    activity_type: String,
+    version: u32,
+}
+
 /// The tasks of one type and version, and their workers.
 #[derive(ToSchema)]
 #[serde(rename_all = "camelCase")]

@@ -14,6 +14,7 @@ import { EXAMPLE, LIST } from "./lines";
 import { Opener, Pools } from "./Pools";
 import { labelOf, poolsQuery, readLabel, type Type, typesQuery } from "./queries";
 import { Register } from "./Register";
+import { Workers } from "./Workers";
 
 /** Documents that cannot be used, each with what is wrong. */
 function Faulty() {
@@ -91,6 +92,9 @@ export function TasksPage() {
     >
       <Card title={t.tasks.pools}>
         <Pools current={search.type} onOpen={open} />
+      </Card>
+      <Card title={t.tasks.workers}>
+        <Workers onOpen={open} />
       </Card>
       <Card title={t.tasks.types}>
         <Types current={search.type} onOpen={open} />

@@ -8,8 +8,12 @@ const address = (path: string) => quoted(`${ORIGIN}/elsa/api${path}`);
 
 export const LIST: Commands = {
   staunch: ["staunch worker ls", "staunch worker types"],
-  nats: ["nats consumer report STAUNCH_TASKS", "nats kv ls staunch_activities"],
-  curl: [`curl ${address("/tasks/pools")}`, `curl ${address("/activity-types")}`],
+  nats: ["nats consumer report STAUNCH_TASKS", "nats micro ls staunch-worker", "nats kv ls staunch_activities"],
+  curl: [
+    `curl ${address("/tasks/pools")}`,
+    `curl ${address("/tasks/workers")}`,
+    `curl ${address("/activity-types")}`,
+  ],
 };
 
 /** What can be done from a terminal with the workers of one version of a type. */

@@ -3,12 +3,19 @@ import { get } from "../../api/client";
 import type { Api } from "../../api/types";
 
 export type Pool = Api["TaskPool"];
+export type Worker = Api["TaskWorker"];
 export type Type = Api["ActivityType"];
 
 export const poolsQuery = queryOptions({
   queryKey: ["tasks", "pools"],
   queryFn: ({ signal }) => get<Api["Items_TaskPool"]>("/tasks/pools", undefined, signal),
   refetchInterval: 5000,
+});
+
+export const workersQuery = queryOptions({
+  queryKey: ["tasks", "workers"],
+  queryFn: ({ signal }) => get<Api["Items_TaskWorker"]>("/tasks/workers", undefined, signal),
+  refetchInterval: 10_000,
 });
 
 export const typesQuery = queryOptions({

@@ -2,6 +2,7 @@
 
 import string
 
+VERSION = "0.1.0"
 STREAM = "STAUNCH_TASKS"
 # A larger command is refused, however large a message of this NATS may be.
 COMMAND_BYTES_MAX = 512 * 1024

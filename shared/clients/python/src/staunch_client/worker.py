@@ -5,6 +5,7 @@ import inspect
 import json
 import logging
 import signal
+import socket
 import threading
 import time
 from collections.abc import Awaitable, Callable
@@ -14,10 +15,12 @@ from typing import Any, Generic, TypeVar
 
 import nats.errors
 import nats.js.errors
+import nats.micro
 from nats.aio.client import Client as Nats
 from nats.aio.msg import Msg
+from nats.micro.service import Service
 
-from ._wire import STREAM, body_bytes_max, token
+from ._wire import STREAM, VERSION, body_bytes_max, token
 
 T = TypeVar("T")
 log = logging.getLogger("staunch")
@@ -125,8 +128,23 @@ class Worker:
         """Works until `stop`, or SIGTERM or SIGINT."""
         for number in (signal.SIGTERM, signal.SIGINT) if signals else ():
             asyncio.get_running_loop().add_signal_handler(number, self.stop)
-        await asyncio.gather(*(self._serve(handler) for handler in self._handlers))
+        service = await self._announce()
+        try:
+            await asyncio.gather(*(self._serve(handler) for handler in self._handlers))
+        finally:
+            await service.stop()
         await self._nc.flush()
+
+    async def _announce(self) -> Service:
+        """Says who works at what to those who ask: the worker is a service of NATS without endpoints."""
+        tasks = [
+            {"type": handler.type, "version": handler.version, "concurrency": handler.concurrency}
+            for handler in self._handlers
+        ]
+        metadata = {"staunch-tasks": json.dumps(tasks), "host": socket.gethostname()}
+        return await nats.micro.add_service(
+            self._nc, name="staunch-worker", version=VERSION, metadata=metadata
+        )
 
     async def _serve(self, handler: _Handler) -> None:
         async def unwanted(notice: Msg) -> None:
