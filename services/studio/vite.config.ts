@@ -19,6 +19,8 @@ export default defineConfig({
   build: {
     target: "es2022",
     modulePreload: { polyfill: false },
+    // One file of styles: a part that is loaded again would come without styles that failed before.
+    cssCodeSplit: false,
     chunkSizeWarningLimit: 600,
     rolldownOptions: {
       output: {

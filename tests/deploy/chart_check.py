@@ -1,9 +1,10 @@
 """Checks the Helm chart, and the manifests that are rendered from it, without a cluster.
 
 Renders the chart with every file of its folder `ci`, and compares the manifests of
-compose/kubernetes with what the chart says (UPDATE_EXPECT=1 writes them). Everything is validated
-against the schemas of four versions of Kubernetes, and against the CRDs of KEDA, the Prometheus
-operator and the Gateway API. Every flag and variable is compared with the binary.
+compose/kubernetes with what the chart says, and the names of `settings` in its schema with
+docs/configuration.md (UPDATE_EXPECT=1 writes both). Everything is validated against the schemas of
+four versions of Kubernetes, and against the CRDs of KEDA, the Prometheus operator and the Gateway API. Every
+flag and variable is compared with the binary.
 
 Usage: chart_check.py STAUNCH
 """
@@ -16,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 import jsonschema
 import kubernetes_validate
@@ -61,12 +63,39 @@ REFUSED = [
     ("nats.url=nats://user:password@host:4222", "nats/url"),
     ("nats.enabled=true,topology=one", "topology"),
     ("nats.enabled=true,settings.api-key=x", "invalid propertyName 'api-key'"),
+    ("nats.enabled=true,settings.base-path=/x", "invalid propertyName 'base-path'"),
     ("nats.enabled=true,settings.Log=info", "invalid propertyName 'Log'"),
+    ("nats.enabled=true,settings.lease_ttl=6s", "invalid propertyName 'lease_ttl'"),
+    ("nats.enabled=true,settings.lease-time=6s", "invalid propertyName 'lease-time'"),
+    ("nats.enabled=true,settings.misfire=skip", "invalid propertyName 'misfire'"),
     ("nats.enabled=true,replicas=3", "replicas"),
     ("nats.enabled=true,workloads.all.replicas=many", "replicas"),
     (
         "nats.enabled=true,workloads.all.autoscaling.enabled=true,workloads.all.keda.enabled=true",
         "enable one",
+    ),
+    (
+        "nats.enabled=true,workloads.all.autoscaling.enabled=true,workloads.all.autoscaling.min=5,"
+        "workloads.all.autoscaling.max=2",
+        "workloads.all.autoscaling: min 5 is above max 2",
+    ),
+    (
+        "nats.enabled=true,workloads.all.keda.enabled=true,workloads.all.keda.max=2",
+        "workloads.all.keda: min 3 is above max 2",
+    ),
+    ("nats.enabled=true,workloads.all.resources.limits.memory=lots", "limits/memory"),
+    ("nats.enabled=true,workloads.all.resources.requests.cpu=250mm", "requests/cpu"),
+    ("nats.enabled=true,workloads.all.resources.limit.memory=1Gi", "resources"),
+    ("nats.enabled=true,nats.url=nats://n:4222", "set one of them"),
+    ("nats.enabled=true,nats.urlSecret.name=s", "set one of them"),
+    ("nats.url=nats://n:4222,nats.urlSecret.name=s", "set one of them"),
+    ("nats.enabled=true,ingress.host=a b.example.com", "ingress/host"),
+    ("nats.enabled=true,gateway.host=https://a.example.com", "gateway/host"),
+    ("nats.enabled=true,ingress.path=/flows(/|$)(.*)", "ingress/path"),
+    ("nats.enabled=true,ingress.path=/a/../b", "ingress/path"),
+    (
+        "nats.enabled=true,ingress.enabled=true,ingress.path=/flows,publicUrl=https://example.com",
+        "does not end with ingress.path, /flows",
     ),
     ("nats.url=nats://n:4222,workloads.all.keda.enabled=true", "nats.monitoring"),
     ("nats.enabled=true,topology=roles,workloads.timer.keda.enabled=true", "work for executors"),
@@ -75,6 +104,29 @@ REFUSED = [
     ("nats.enabled=true,cronJobs.a.schedule=daily", "schedule"),
     ("nats.enabled=true,nats.copies=2", "copies"),
     ("nats.enabled=true,monitoring.enabled=true,monitoring.keySecret.name=", "monitoring.keySecret.name"),
+]
+
+# Settings that the chart makes of other values.
+OWN = [
+    *["admin-listen", "admin-name", "admin-password", "api-key", "auth", "base-path", "base-url"],
+    *["database-url", "drain-delay", "drain-seconds", "listen", "log-format", "metrics-key"],
+    *["nats-ca", "nats-creds", "nats-url", "node", "role", "secrets-key", "trusted-proxies"],
+]
+
+# Values that make the public address, with the base-url and the base-path that the nodes get.
+ADDRESSES = [
+    ("", "http://staunch.staunch.svc:80", None),
+    ("ingress.enabled=true,ingress.host=a.example", "http://a.example", None),
+    ("ingress.enabled=true,ingress.host=a.example,ingress.path=/b", "http://a.example/b", "/b"),
+    (
+        "ingress.enabled=true,ingress.host=a.example,ingress.path=/b/c/,ingress.tlsSecret=t",
+        "https://a.example/b/c",
+        "/b/c",
+    ),
+    ("ingress.enabled=true,ingress.path=/b,publicUrl=https://x.example/b/", "https://x.example/b/", "/b"),
+    ("ingress.host=a.example,ingress.path=/b", "http://staunch.staunch.svc:80", None),
+    ("publicUrl=https://x.example/y", "https://x.example/y", None),
+    ("gateway.enabled=true,gateway.name=g,gateway.host=a.example", "https://a.example", None),
 ]
 
 complaints = []
@@ -378,6 +430,49 @@ def check_chart():
             complain(f"Kubernetes {version} is not refused")
 
 
+def check_addresses():
+    """Links of the nodes begin with what callers reach, and the nodes serve the Ingress' path."""
+    more = "nats.enabled=true,topology=roles,monitoring.enabled=true"
+    for values, url, path in ADDRESSES:
+        found = documents(
+            render(os.devnull, NEWEST, "--set", ",".join(filter(None, (more, values))))
+        )
+        for document in found:
+            if document["kind"] == "Deployment":
+                env = document["spec"]["template"]["spec"]["containers"][0]["env"]
+                given = {one["name"]: one.get("value") for one in env}
+                said = given["STAUNCH_BASE_URL"], given.get("STAUNCH_BASE_PATH")
+                if said != (url, path):
+                    complain(f"{values}: {name_of(document)} gets {said}, not {(url, path)}")
+            if document["kind"] == "Ingress":
+                taken = document["spec"]["rules"][0]["http"]["paths"][0]["path"]
+                if taken.rstrip("/") != (path or ""):
+                    complain(f"{values}: the Ingress takes {taken}, the nodes serve {path}")
+        check_pods(values, found)
+        check_runbooks(values, found, url.rstrip("/"))
+
+
+def check_settings():
+    """`settings` takes each setting that is described and that the chart does not make itself."""
+    rows = re.findall(r"^\| `([a-z0-9-]+)` \|", (ROOT / "docs/configuration.md").read_text(), re.M)
+    names = json.dumps(sorted(set(rows) - set(OWN)))
+    path = CHART / "values.schema.json"
+    before = path.read_text()
+    listed = re.compile(r'(?<="propertyNames": \{ "enum": )\[[^]]*\]')
+    lines = textwrap.wrap(names[1:-1], 104, break_on_hyphens=False)
+    text = "[\n        " + "\n        ".join(lines) + "\n      ]"
+    after, count = listed.subn(text, before)
+    if os.environ.get("UPDATE_EXPECT"):
+        path.write_text(after)
+    if count != 1 or path.read_text() != after:
+        complain(
+            "values.schema.json does not list the settings of docs/configuration.md: "
+            "UPDATE_EXPECT=1 just compose-check"
+        )
+    for name in (set(OWN) - set(rows)) | (set(rows) - SETTINGS):
+        complain(f"{name} is no setting that is described, or none of the binary")
+
+
 # Files of compose/kubernetes: the values that they are rendered with, and the kinds that they have.
 CUSTOM_KINDS = {
     "monitoring": ["ServiceMonitor", "PrometheusRule"],
@@ -460,7 +555,9 @@ settings = subprocess.run(
     [STAUNCH, "config", "--output", "json"], capture_output=True, text=True, cwd="/"
 )
 SETTINGS = {one["name"] for one in json.loads(settings.stdout)}
+check_settings()
 check_chart()
+check_addresses()
 check_manifests()
 check_score()
 for key in set(CUSTOM) - SEEN:

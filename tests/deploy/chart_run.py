@@ -21,7 +21,7 @@ import time
 import yaml
 
 from compose_file import COMPOSE
-from processes import Api, ORDER, addresses, eventually, kill, limit, ok, spawn
+from processes import Api, ORDER, addresses, eventually, kill, limit, link, ok, spawn
 from servers import start_nats, start_postgres
 from tools import postgresql, program
 
@@ -33,7 +33,7 @@ topology: roles
 nats: { urlSecret: { name: staunch, key: nats-url }, copies: 1 }
 database: { ownerUrlSecret: { name: owner, key: database-url } }
 secretsKeySecret: { name: staunch, key: secrets-key }
-publicUrl: https://flows.example.com
+ingress: { enabled: true, host: example.com, path: /flows, tlsSecret: tls }
 drainSeconds: 10
 workloads:
   ingress: { replicas: 1 }
@@ -185,6 +185,19 @@ def the_test_of_the_release_passes(cluster):
     cluster.run(next(one for one in cluster.of("Pod"))["spec"], {})
 
 
+def the_path_of_the_ingress_is_served(cluster, api):
+    """With the path, as the Ingress passes it on, and without it, as the Service and probes ask."""
+    place = cluster.of("Ingress")[0]["spec"]["rules"][0]["http"]["paths"][0]["path"]
+    assert place == "/flows", place
+    for path in ("/health/ready", "/elsa/api/workflow-definitions", "/openapi.json"):
+        assert ok(api(place + path)) == ok(api(path)), path
+    url = link(api)
+    assert url.startswith("https://example.com/flows/bookmarks/resume?t="), url
+    # As it comes through the Ingress; this one needs no key.
+    came = url.removeprefix("https://example.com")
+    assert Api(api.url)(came)[0] == 200, came
+
+
 def the_roles_work_together(cluster, api):
     for definition in (ORDER, NIGHTLY):
         assert ok(api("/elsa/api/workflow-definitions", definition))["everywhere"] is True
@@ -232,6 +245,7 @@ try:
     the_test_of_the_release_passes(cluster)
     front = next(one for one in cluster.of("Service") if one["metadata"]["name"] == "staunch")
     api = Api(cluster.endpoint(front, "http"), KEY)
+    the_path_of_the_ingress_is_served(cluster, api)
     the_roles_work_together(cluster, api)
     the_tries_of_a_run_start_one_instance(cluster, api)
     every_pod_stops_within_its_grace_period(cluster)

@@ -1,6 +1,7 @@
 """Runs nodes behind nginx or Caddy, with the example of compose/proxies, on loopback.
 
-Only addresses are replaced in the example: those of the nodes, of the proxy, and of the site.
+Only addresses are replaced in the example: those of the nodes, of the proxy, and of the site. And the
+time after which nginx takes a node for one that hangs, so that the test is over sooner.
 
 Usage: proxy_run.py STAUNCH NATS_SERVER nginx|caddy
 """
@@ -10,12 +11,14 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import socket
 import struct
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 import urllib.request
 
 from compose_file import COMPOSE
@@ -26,6 +29,8 @@ from tools import postgresql, program
 STAUNCH, NATS_SERVER, PROXY = sys.argv[1:4]
 NAMES = ("node-1", "node-2", "node-3")
 KEY = "a-key-of-this-test-0123456789abcdef"
+# In place of 65 s; longer than the 15 s between two signs of life on a stream.
+HANGS_AFTER = 18
 limit(300)
 
 
@@ -94,6 +99,8 @@ class World:
             "listen 80;", f"listen {self.address['site']}:8080;"
         )
         text = text.replace("server_name example.com;", f"server_name {self.address['site']};")
+        assert "proxy_read_timeout 65s;" in text
+        text = text.replace("proxy_read_timeout 65s;", f"proxy_read_timeout {HANGS_AFTER}s;")
         (self.folder / "conf.d").mkdir()
         (self.folder / "conf.d/staunch.conf").write_text(text)
         paths = "".join(
@@ -156,7 +163,7 @@ def listen_for_the_end(world, definition):
         headers={"Authorization": f"ApiKey {KEY}"},
     )
     seen = threading.Event()
-    stream = urllib.request.urlopen(request, timeout=30)
+    stream = urllib.request.urlopen(request, timeout=60)
 
     def read():
         for line in stream:
@@ -176,12 +183,13 @@ def live_events_come_at_once(world):
 
 
 def a_stream_may_be_silent(world):
-    """For 6 s, longer than every timeout of a new or idle connection."""
-    text = json.dumps(ORDER).replace('"order"', '"slow"').replace("00:00:00.2", "00:00:06")
+    """For longer than every timeout: signs of life keep it."""
+    text = json.dumps(ORDER).replace('"order"', '"slow"')
+    text = text.replace("00:00:00.2", f"00:00:{HANGS_AFTER + 4}")
     ok(world.api()("/elsa/api/workflow-definitions", json.loads(text)))
     seen = listen_for_the_end(world, "slow")
     ok(world.api()("/elsa/api/workflow-instances", {"definitionId": "slow"}))
-    assert seen.wait(20), "the stream broke while nothing happened"
+    assert seen.wait(HANGS_AFTER + 20), "the stream broke while nothing happened"
 
 
 def the_hub_is_reached_by_a_websocket(world):
@@ -242,6 +250,48 @@ def a_rolling_restart_is_seen_by_no_caller(world):
     print(f"{PROXY}: {len(answers)} calls, {started} of them starts", flush=True)
 
 
+def a_node_that_hangs_is_passed_over(world):
+    """Callers start workflows by GET while a node is frozen. Caddy learns that from its health checks.
+    nginx learns it from requests without an answer, and gives each to the next node: all are
+    answered, and each start makes one instance."""
+    text = json.dumps(ORDER).replace('"order"', '"frozen"')
+    ok(world.api()("/elsa/api/workflow-definitions", json.loads(text)))
+    over, answers = threading.Event(), []
+
+    def call():
+        api = world.api()
+        while not over.is_set():
+            began = time.monotonic()
+            answer = api("/elsa/api/workflow-definitions/frozen/execute")
+            answers.append((*answer, time.monotonic() - began))
+
+    callers = [threading.Thread(target=call, daemon=True) for _ in range(6)]
+    frozen = world.nodes[2]
+    # In six seconds Caddy has looked, and nginx has forgotten that the node was started anew.
+    steps = [lambda: frozen.send_signal(signal.SIGSTOP), lambda: [one.start() for one in callers]]
+    try:
+        for step in steps if PROXY == "caddy" else reversed(steps):
+            step()
+            time.sleep(6)
+        if PROXY == "nginx":
+            time.sleep(HANGS_AFTER)
+    finally:
+        over.set()
+        for caller in callers:
+            caller.join(60)
+        frozen.send_signal(signal.SIGCONT)
+    world.until_ready(NAMES[2])
+    wrong = [answer for answer in answers if answer[0] != 200]
+    assert not wrong, f"{len(wrong)} of {len(answers)}: {wrong[:3]}"
+    waited = sum(seconds > HANGS_AFTER - 1 for *_, seconds in answers)
+    assert waited <= 2 * len(callers), f"{waited} callers waited for the frozen node"
+    assert (waited > 0) == (PROXY == "nginx"), f"{waited} callers waited for the frozen node"
+    query = "/elsa/api/workflow-instances?definitionId=frozen&pageSize=1"
+    made = ok(world.api()(query))["totalCount"]
+    assert made == len(answers), f"{len(answers)} starts made {made} instances"
+    print(f"{PROXY}: {waited} of {made} callers waited for the frozen node", flush=True)
+
+
 def a_node_that_is_killed_is_passed_over(world):
     world.nodes[0].kill()
     world.nodes[0].wait()
@@ -272,6 +322,7 @@ try:
         a_stream_may_be_silent,
         the_hub_is_reached_by_a_websocket,
         a_rolling_restart_is_seen_by_no_caller,
+        a_node_that_hangs_is_passed_over,
         a_node_that_is_killed_is_passed_over,
     ]:
         check(world)

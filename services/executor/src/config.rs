@@ -117,7 +117,7 @@ impl From<&chassis::Settings> for Config {
                     ca: settings.smtp_ca.clone(),
                 },
                 files: settings.files_folder.clone(),
-                nats: connectors::NatsConfig {
+                nats: engine::outside::NatsConfig {
                     subjects: settings.nats_subjects.0.clone(),
                     buckets: settings.nats_buckets.0.clone(),
                 },

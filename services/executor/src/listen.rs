@@ -16,7 +16,7 @@ use std::time::Duration;
 use bus::{From, OutsideError, Place};
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
-use model::{Backoff, CommandId, DefinitionId, MessageSource, Stimulus, Timestamp};
+use model::{Backoff, CommandId, DefinitionId, MessageSource, Stimulus, Timestamp, VersionId};
 use store::Awaited;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
@@ -42,20 +42,19 @@ const SOURCES_MAX: usize = 10_000;
 const AT_ONCE: usize = 64;
 const PAUSE_FIRST: Duration = Duration::from_millis(200);
 const PAUSE_LONGEST: Duration = Duration::from_secs(10);
+/// The clocks of a node and of NATS may differ by so much. A message that is stored so shortly before a
+/// publication or a wait counts as stored after it: none is lost.
+const CLOCKS_APART: Duration = Duration::from_millis(500);
 /// Characters of the hash of a source in the name of its consumer.
 const NAME_CHARS: usize = 32;
 
-/// Listens until `stop`, unless the configuration allows no subject and no bucket. After a panic it listens again.
+/// Listens until `stop`. After a panic it listens again.
 pub(crate) async fn listen(executor: &Executor, stop: CancellationToken) {
     let cx = executor.cx();
     tasks::supervised(TASK, stop.clone(), || run(cx, &stop)).await;
 }
 
 async fn run(cx: &Cx, stop: &CancellationToken) {
-    let nats = &cx.config.connectors.nats;
-    if nats.subjects.is_empty() && nats.buckets.is_empty() {
-        return;
-    }
     let mut listeners: BTreeMap<String, CancellationToken> = BTreeMap::new();
     let mut following = FuturesUnordered::new();
     let mut refused = BTreeSet::new();
@@ -72,11 +71,11 @@ async fn run(cx: &Cx, stop: &CancellationToken) {
                     }
                     is_wanted
                 });
-                for (hash, source) in wanted {
+                for (hash, wanted) in wanted {
                     if !listeners.contains_key(&hash) {
                         let listening = stop.child_token();
                         listeners.insert(hash.clone(), listening.clone());
-                        following.push(follow(cx, hash, source, listening));
+                        following.push(follow(cx, hash, wanted, listening));
                     }
                 }
             }
@@ -125,12 +124,39 @@ async fn beside<T>(
     }
 }
 
+/// A source, and who listens to it.
+struct Wanted {
+    source: MessageSource,
+    /// The published versions that start with its messages.
+    versions: Vec<VersionId>,
+    /// When the oldest of the bookmarks was made that wait for its messages.
+    awaited_since: Option<Timestamp>,
+}
+
+impl Wanted {
+    /// Where it begins, when nobody has listened before: what comes while executors make the place, or
+    /// while none is there, is not lost.
+    async fn from(&self, cx: &Cx) -> Result<From, store::Error> {
+        match self.source.from.as_deref() {
+            None | Some("new") => {}
+            Some("all") => return Ok(From::All),
+            Some(time) => return Ok(Timestamp::parse(time).map_or(From::New, From::Time)),
+        }
+        let mut since = self.awaited_since;
+        for version in &self.versions {
+            let published = cx.store.version(version).await?.and_then(|it| it.published_at);
+            since = since.into_iter().chain(published).min();
+        }
+        Ok(since.map_or(From::New, |since| From::Time(since.before(CLOCKS_APART))))
+    }
+}
+
 /// The sources that definitions and bookmarks name, by their hash. Those that the configuration does not
 /// allow are left out, and said once.
 async fn sources(
     cx: &Cx,
     refused: &mut BTreeSet<(DefinitionId, String)>,
-) -> Result<BTreeMap<String, MessageSource>, store::Error> {
+) -> Result<BTreeMap<String, Wanted>, store::Error> {
     let triggers = cx.store.triggers_named(Stimulus::MESSAGE).await?;
     let mut awaited: Vec<Awaited> = Vec::new();
     while awaited.len() < SOURCES_MAX {
@@ -140,39 +166,43 @@ async fn sources(
         }
         awaited.extend(part);
     }
-    let triggers =
-        triggers.into_iter().map(|found| (found.definition_id, found.hash, found.payload));
-    let awaited = awaited.into_iter().map(|found| (found.definition_id, found.hash, found.payload));
-    let mut wanted = BTreeMap::new();
-    for (definition, hash, payload) in triggers.chain(awaited) {
+    let triggers = triggers
+        .into_iter()
+        .map(|it| (it.definition_id, it.hash, it.payload, Some(it.version_id), None));
+    let awaited =
+        awaited.into_iter().map(|it| (it.definition_id, it.hash, it.payload, None, Some(it.since)));
+    let mut wanted: BTreeMap<String, Wanted> = BTreeMap::new();
+    for (definition, hash, payload, version, since) in triggers.chain(awaited) {
         let Some(source) = MessageSource::of(&payload) else { continue };
-        match cx.config.connectors.nats.allow_source(&definition, &source) {
-            Ok(()) if wanted.len() >= SOURCES_MAX => {
-                if refused.insert((definition, source.subject)) {
-                    tracing::error!("workflows name more than {SOURCES_MAX} sources of messages");
-                }
+        if let Err(reason) = cx.config.connectors.nats.allow_source(&definition, &source) {
+            if refused.insert((definition.clone(), source.subject)) {
+                tracing::warn!(%definition, reason, "messages are not listened to");
             }
-            Ok(()) => {
-                wanted.insert(hash, source);
-            }
-            Err(reason) => {
-                if refused.insert((definition.clone(), source.subject)) {
-                    tracing::warn!(%definition, reason, "messages are not listened to");
-                }
-            }
+            continue;
         }
+        if wanted.len() >= SOURCES_MAX && !wanted.contains_key(&hash) {
+            if refused.insert((definition, source.subject)) {
+                tracing::error!("workflows name more than {SOURCES_MAX} sources of messages");
+            }
+            continue;
+        }
+        let new = || Wanted { source, versions: Vec::new(), awaited_since: None };
+        let listened = wanted.entry(hash).or_insert_with(new);
+        listened.versions.extend(version);
+        listened.awaited_since = listened.awaited_since.into_iter().chain(since).min();
     }
     Ok(wanted)
 }
 
 /// Follows one source until `stop`; begins again after errors.
-async fn follow(cx: &Cx, hash: String, source: MessageSource, stop: CancellationToken) {
+async fn follow(cx: &Cx, hash: String, wanted: Wanted, stop: CancellationToken) {
+    let source = &wanted.source;
     let mut backoff = Backoff::new(PAUSE_FIRST, PAUSE_LONGEST);
     tracing::info!(subject = source.subject, stream = source.stream, "workflows listen");
     while !stop.is_cancelled() {
         let followed = match &source.stream {
-            Some(stream) => read(cx, &hash, &source, stream, &stop).await,
-            None => hear(cx, &hash, &source, &stop).await,
+            Some(stream) => read(cx, &hash, &wanted, stream, &stop).await,
+            None => hear(cx, &hash, source, &stop).await,
         };
         if let Err(error) = followed {
             let (subject, stream) = (&source.subject, &source.stream);
@@ -210,16 +240,14 @@ async fn hear(
 async fn read(
     cx: &Cx,
     hash: &str,
-    source: &MessageSource,
+    wanted: &Wanted,
     stream: &str,
     stop: &CancellationToken,
 ) -> Result<(), OutsideError> {
+    let source = &wanted.source;
     let name = format!("staunch-{}", hash.get(..NAME_CHARS).unwrap_or(hash));
-    let from = match source.from.as_deref() {
-        None | Some("new") => From::New,
-        Some("all") => From::All,
-        Some(time) => Timestamp::parse(time).map_or(From::New, From::Time),
-    };
+    let from = wanted.from(cx).await;
+    let from = from.map_err(|error| OutsideError::Unavailable(error.to_string()))?;
     let (stream, subject) = (stream.to_owned(), source.subject.clone());
     let place = Place { name, stream, subject, from, one_by_one: source.in_order };
     let messages = cx.bus.outside().follow(&place).await?;

@@ -83,7 +83,8 @@ pub(crate) fn entry(
 /// The entry for readers.
 pub(crate) fn shown(entry: &Audit) -> Value {
     json!({
-        "at": entry.at, "who": entry.who, "credential": Caller::credential(&entry.who),
+        "at": entry.at, "who": entry.who,
+        "credential": Caller::credential(&entry.who, &entry.what),
         "what": entry.what, "target": entry.target, "address": entry.address,
         "outcome": if entry.is_refused { "refused" } else { "done" }, "details": entry.details
     })

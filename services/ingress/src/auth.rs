@@ -199,6 +199,10 @@ async fn with_token(app: &App, token: &str) -> Result<Caller, Problem> {
         let permissions = found.permissions.into_iter().chain(permissions_of(&roles)).collect();
         return Ok(Caller::of_issuer(found.name, permissions));
     }
+    let own = &app.config.identity.issuer;
+    if let Some(refusal) = app.oidc.as_ref().and_then(|oidc| oidc.refusal_of_others(token, own)) {
+        return Err(refusal);
+    }
     let open = login::session(app, token).await?;
     Ok(Caller::user(&open.user.name, permissions_of(&open.roles)))
 }

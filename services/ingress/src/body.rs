@@ -4,6 +4,7 @@
 //! is.
 
 pub(crate) mod lenient;
+mod mismatch;
 
 use std::error::Error;
 use std::iter::successors;
@@ -109,11 +110,11 @@ pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     depth::check_json_carrier(bytes).map_err(|flaw| Problem::bad_request(flaw.to_string()))?;
     json::check_integers(bytes)
         .map_err(|flaw| Problem::bad_request(format!("in the body, {flaw}")))?;
-    let wrong = |error: serde_json::Error| {
+    let wrong = |error: &dyn Error| {
         Problem::bad_request(format!("the body is not the JSON that is expected: {error}"))
     };
-    let value: serde_json::Value = serde_json::from_slice(bytes).map_err(wrong)?;
-    lenient::from_value(value).map_err(wrong)
+    let value: serde_json::Value = serde_json::from_slice(bytes).map_err(|error| wrong(&error))?;
+    lenient::from_value(value).map_err(|mismatch| wrong(&mismatch))
 }
 
 /// The media type without its parameters, lowercased.
@@ -138,6 +139,17 @@ impl<S: Send + Sync> FromRequestParts<S> for Params {
 }
 
 impl Params {
+    /// Refuses names that are not among these, in any case.
+    pub(crate) fn only(&self, known: &[&str]) -> Result<(), Problem> {
+        match self.0.iter().find(|(name, _)| !lenient::is_member(name, known)) {
+            None => Ok(()),
+            Some((name, _)) => Err(Problem::bad_request(format!(
+                "there is no query parameter {name:?} here: use {}",
+                known.join(", ")
+            ))),
+        }
+    }
+
     /// The first value that is not empty.
     pub(crate) fn one(&self, name: &str) -> Option<&str> {
         self.named(name).next()
@@ -163,8 +175,14 @@ impl Params {
         T::Err: std::fmt::Display,
     {
         let Some(value) = self.one(name) else { return Ok(None) };
-        value.parse().map(Some).map_err(|error| {
-            Problem::bad_request(format!("query parameter {name} is {value:?}: {error}"))
+        value.parse().map(Some).map_err(|error: T::Err| {
+            let error = error.to_string();
+            let why = match error.as_str() {
+                "invalid digit found in string" => "it has to be a whole number from 0 on",
+                "number too large to fit in target type" => "the number is too large",
+                other => other,
+            };
+            Problem::bad_request(format!("query parameter {name} is {value:?}: {why}"))
         })
     }
 
@@ -237,12 +255,16 @@ mod tests {
         assert_eq!(params.read::<u64>("page").unwrap(), Some(2));
         assert_eq!(params.many("ids"), ["a", "b", "c"]);
         assert_eq!(params.one("empty"), None);
+        assert!(params.only(&["page", "ids", "empty"]).is_ok());
+        let problem = params.only(&["page", "empty"]).unwrap_err();
+        assert!(problem.detail().contains("no query parameter \"ids\" here: use page, empty"));
         let flags = Params(vec![("IsSystem".to_owned(), "False".to_owned())]);
         assert_eq!(flags.flag("isSystem").unwrap(), Some(false));
         assert_eq!(flags.flag("publish").unwrap(), None);
         assert!(params.flag("page").unwrap_err().detail().contains("use true or false"));
         let problem = params.read::<u64>("ids").unwrap_err();
-        assert!(problem.detail().contains("query parameter ids is \"a,b\""), "{problem:?}");
+        let expected = "query parameter ids is \"a,b\": it has to be a whole number from 0 on";
+        assert_eq!(problem.detail(), expected);
     }
 
     #[test]

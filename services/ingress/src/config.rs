@@ -4,7 +4,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use chassis::http::TlsFiles;
-use chassis::{Auth, LiveKey, Networks, Rate, Settings};
+use chassis::{Auth, LiveKey, Networks, Rate, Settings, WebOrigins};
+use engine::outside::NatsConfig;
 use model::{Retries, limits};
 
 use crate::identity::config::IdentityConfig;
@@ -35,7 +36,7 @@ pub enum Invalid {
     #[error("{0}")]
     Payloads(String),
     /// The text is not a URL.
-    #[error("the base URL {0:?} is not valid: use one such as https://workflows.example.com")]
+    #[error("base-url {0:?} is not valid: use a URL such as https://workflows.example.com")]
     BaseUrl(String),
 }
 
@@ -81,8 +82,10 @@ pub struct Config {
     pub oidc: Option<OidcConfig>,
     /// The master keys of secrets; none are kept without them.
     pub master: Option<vault::Master>,
+    /// What workflows may use of NATS: what a publication warns about.
+    pub nats: NatsConfig,
     /// Origins whose web pages may use the API; none when empty.
-    pub cors_origins: Vec<String>,
+    pub cors_origins: WebOrigins,
     /// The largest body of a request, in bytes; definitions may be larger.
     pub body_bytes_max: usize,
     /// Bytes of a payload, and so of the body of a request to a workflow.
@@ -135,7 +138,8 @@ impl Default for Config {
             identity: IdentityConfig::default(),
             oidc: None,
             master: None,
-            cors_origins: Vec::new(),
+            nats: NatsConfig::default(),
+            cors_origins: WebOrigins::default(),
             body_bytes_max: limits::COMMAND_BYTES_MAX,
             payload_bytes_max: limits::PAYLOAD_BYTES_MAX,
             payload_places: payloads::Places::default(),
@@ -179,6 +183,10 @@ impl Config {
             api_key: settings.api_key.as_ref().map(|key| key.expose().to_owned()),
             live_key: LiveKey::of(settings, "api-key", settings.api_key.as_ref()),
             master: master(settings)?,
+            nats: NatsConfig {
+                subjects: settings.nats_subjects.0.clone(),
+                buckets: settings.nats_buckets.0.clone(),
+            },
             cors_origins: settings.cors_origins.clone(),
             body_bytes_max: settings.max_body_bytes,
             payload_bytes_max: settings.payload_bytes,

@@ -321,14 +321,12 @@ impl ExecutionRecord {
     }
 }
 
-/// The failure that a line is about, in Elsa's shape.
+/// The failure that a line is about, in Elsa's shape: the same as that of its incident. The payload of
+/// the line has its type and category.
 pub(crate) fn exception(entry: &Entry) -> Value {
-    let of = |name: &str| entry.payload.as_ref().and_then(|payload| payload.get(name));
-    let kind = of("type").and_then(Value::as_str).filter(|kind| !kind.is_empty());
-    let code = of("code").and_then(Value::as_str).unwrap_or("Fault");
-    let metadata = json!({"code": code, "category": of("category")});
-    let message = entry.message.as_deref().unwrap_or_default();
-    engine::exception(kind.unwrap_or(code), message, metadata)
+    let code = entry.payload.as_ref().and_then(|payload| payload.get("code"));
+    let code = code.and_then(Value::as_str).unwrap_or("Fault");
+    engine::exception(code, entry.message.as_deref().unwrap_or_default())
 }
 
 /// Elsa's name of the mark of an execution with retries, and of those around it.
@@ -423,7 +421,7 @@ fn workflow(seen: &Seen) -> ExecutionRecord {
         payload: None,
         outputs: Map::new(),
         properties: Map::new(),
-        exception: failed.map(|failed| engine::exception(&failed.code, &failed.message, json!({}))),
+        exception: failed.map(|failed| engine::exception(&failed.code, &failed.message)),
         scheduling_activity_execution_id: None,
         scheduling_activity_id: None,
         scheduling_workflow_instance_id: parent,

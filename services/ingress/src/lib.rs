@@ -59,7 +59,7 @@ mod wake;
 mod why;
 mod workers;
 
-pub use auth::permission::permissions;
+pub use auth::permission::{check_permission, permissions};
 pub use chassis::Auth;
 pub use config::{Config, Invalid};
 pub use context::Context;

@@ -65,6 +65,19 @@ impl Oidc {
         token::claimed_issuer(token).is_some_and(|issuer| issuer == self.config.issuer)
     }
 
+    /// The refusal of a token that is neither from this issuer nor from `own`; none if it does not say
+    /// whose it is.
+    pub(crate) fn refusal_of_others(&self, token: &str, own: &str) -> Option<Problem> {
+        let claimed = token::claimed_issuer(token)?;
+        let issuer = self.config.issuer.as_str();
+        if [own, issuer].contains(&claimed.as_str()) {
+            return None;
+        }
+        self.metrics.token_refused(Flaw::Issuer.label());
+        let text = format!("the token is from another issuer: use one of {issuer} or {own}");
+        Some(Problem::invalid_token(&text.replace('"', "'")))
+    }
+
     /// The caller that a token names: 401 if the token is no good, 503 if its issuer cannot be
     /// asked for its key.
     pub(crate) async fn principal(

@@ -55,7 +55,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .merge(routes::studio::routes())
         .fallback(finish::nothing_here)
         .layer(middleware::from_fn_with_state(Arc::clone(&app), enter))
-        .layer(cors(&config.cors_origins))
+        .layer(cors(config.cors_origins.values()))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(middleware::from_fn_with_state(Arc::clone(&app), answer))
         .with_state(app)

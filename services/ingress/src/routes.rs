@@ -30,6 +30,7 @@ mod labels;
 mod leases;
 mod letters;
 mod live;
+mod naming;
 mod nodes;
 mod password;
 mod payloads;

@@ -174,11 +174,7 @@ impl TestRun {
         let failed = state.incidents.last().filter(|_| state.status == SubStatus::Faulted);
         if let (None, Some(failed)) = (&found.exception, failed) {
             found.status = FAULTED;
-            found.exception = Some(engine::exception(
-                &failed.code,
-                &failed.message,
-                json!({"code": failed.code}),
-            ));
+            found.exception = Some(engine::exception(&failed.code, &failed.message));
         }
         found
     }

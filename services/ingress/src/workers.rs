@@ -32,7 +32,8 @@ pub(crate) async fn registered(app: &App) -> Result<Registered, Problem> {
     let entries = kv.entries().await.map_err(|error| unavailable(&error))?;
     let mut registered = Registered::default();
     for (key, entry) in entries {
-        match read(&key, entry.value.as_deref().unwrap_or_default()) {
+        let document = entry.value.as_deref().unwrap_or_default();
+        match read(&key, document).and_then(|kind| not_own(app, kind)) {
             Ok(kind) => registered.types.push(kind),
             Err(flaws) => {
                 registered.faulty.insert(key, flaws);
@@ -72,6 +73,22 @@ pub(crate) async fn known(
         known.register(registered(app).await?.types);
     }
     Ok(known)
+}
+
+/// Refuses a type that means an activity of Staunch itself, which definitions may also name without its
+/// prefix.
+pub(crate) fn not_own(app: &App, kind: ActivityType) -> Result<ActivityType, Vec<String>> {
+    let is_named = |own: &str| {
+        let short = own.rsplit('.').next().unwrap_or(own);
+        [own, short].iter().any(|name| name.eq_ignore_ascii_case(&kind.type_name))
+    };
+    match app.cx.engine.descriptors().iter().find(|own| is_named(own.type_name)) {
+        Some(own) => Err(vec![format!(
+            "{} means {}, a type of Staunch itself: use a name such as Acme.{}",
+            kind.type_name, own.type_name, kind.type_name
+        )]),
+        None => Ok(kind),
+    }
 }
 
 /// Reads a document. A worker may leave out what the key says already: the type and the version.

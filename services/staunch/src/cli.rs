@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 
 use chassis::{Life, Settings};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use store::Store;
 
 use crate::command::{
@@ -15,7 +15,7 @@ use crate::command::{
 };
 use crate::failure::{EXIT_CODES, Kind, exit_code};
 use crate::output::Format;
-use crate::{Failure, database, local, say};
+use crate::{Failure, database, local, roles, say};
 
 /// Durable workflows on NATS
 #[derive(Parser, Debug)]
@@ -167,10 +167,35 @@ fn begin(cli: Cli) -> Result<ExitCode, Failure> {
             }))
         }
         Command::Config(args) => {
-            config::run(&load(&args.settings)?, format).map(|()| ExitCode::SUCCESS)
+            let settings = load(&args.settings)?;
+            roles::check_texts(&settings)?;
+            config::run(&settings, format).map(|()| ExitCode::SUCCESS)
         }
         command => to_its_end(command, format).map(|()| ExitCode::SUCCESS),
     }
+}
+
+/// Whether a command line of `staunch` may have this option.
+pub(crate) fn takes(line: &str, option: &str) -> bool {
+    let mut words = line.split_whitespace();
+    if words.next() != Some("staunch") {
+        return false;
+    }
+    let has = |command: &clap::Command| {
+        command.get_arguments().any(|argument| argument.get_long() == Some(option))
+    };
+    // The options of a command may stand behind the verbs below it, too.
+    let mut command = &Cli::command();
+    for word in words {
+        match command.find_subcommand(word) {
+            Some(below) => command = below,
+            None => break,
+        }
+        if has(command) {
+            return true;
+        }
+    }
+    false
 }
 
 fn load(args: &chassis::Args) -> Result<Settings, Failure> {
@@ -353,4 +378,28 @@ async fn opened(
     database::must_exist(&settings)?;
     let store = node::open_store(&settings).await?;
     Ok((settings, store))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// clap checks a command when it is run, so that a mistake in one shows only to those who run it.
+    #[test]
+    fn no_command_has_a_mistake_in_its_arguments() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_version_may_be_an_argument() {
+        for line in [
+            &["worker", "rm", "upper", "1"][..],
+            &["workflow", "get", "order", "--version", "2"],
+            &["workflow", "export", "order", "--version", "2"],
+        ] {
+            if let Err(error) = Cli::try_parse_from([&["staunch"], line].concat()) {
+                panic!("{line:?}: {error}");
+            }
+        }
+    }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bus::Bus;
+use chassis::http::Tls;
 use chassis::{Admin, Clock as _, Life, LogFormat, Settings, SystemClock};
 use connectors::Connectors;
 use node::{Node, nonces};
@@ -38,10 +39,14 @@ impl Roles {
     /// Starts the roles that the settings name, and waits until all are ready.
     ///
     /// # Errors
-    /// When there is no such role, the broker or the database does not answer, or a role ends
-    /// before it is ready.
+    /// When there is no such role, it cannot run with the settings, the broker or the database does
+    /// not answer, or a role ends before it is ready.
     pub(crate) async fn start(settings: &Settings, life: &Life) -> Result<Self, Failure> {
         let roles = chosen(settings)?;
+        check_texts(settings)?;
+        for role in &roles {
+            check(role, settings).map_err(|why| Failure::usage(format!("{role}: {why}")))?;
+        }
         let process = Process::join(settings, &roles).await?;
         let admin = process.node.watch(settings, life)?;
         let mut hosted =
@@ -75,7 +80,8 @@ impl Roles {
                 }
                 tokio::time::sleep(LOOK_EVERY).await;
             }
-            tracing::info!(role, "ready");
+            // The caller says so in a line for people and programs.
+            tracing::debug!(role, "ready");
         }
         life.ready();
         Ok(hosted)
@@ -126,6 +132,24 @@ fn ready_line(role: &str, settings: &Settings) -> String {
     }
 }
 
+/// Refuses settings with which no server could run, as far as their texts show it: nothing is asked,
+/// read or made.
+///
+/// # Errors
+/// A usage error that names the setting.
+pub(crate) fn check_texts(settings: &Settings) -> Result<(), Failure> {
+    chosen(settings)?;
+    node::check_nats_urls(&settings.nats_url).map_err(|error| {
+        let reason = match error {
+            bus::Error::Denied(reason) => reason,
+            other => other.to_string(),
+        };
+        Failure::usage(format!("nats-url: {reason}"))
+    })?;
+    let archive = settings.archive_to.as_deref().map(archive::Archive::check).transpose();
+    archive.map(drop).map_err(|error| Failure::usage(format!("archive-to: {error}")))
+}
+
 /// The roles of this process, in the order of the path of a command.
 fn chosen(settings: &Settings) -> Result<Vec<&'static str>, Failure> {
     let unknown = settings.role.iter().find(|role| {
@@ -141,6 +165,22 @@ fn chosen(settings: &Settings) -> Result<Vec<&'static str>, Failure> {
         return Err(Failure::usage("no role is given: use --role all"));
     }
     Ok(roles)
+}
+
+/// Refuses settings and files with which a role could not run, before anything is connected.
+fn check(role: &str, settings: &Settings) -> Result<(), String> {
+    match role {
+        "executor" => {
+            executor::Config::from_settings(settings).map(drop).map_err(|why| why.to_string())
+        }
+        "timer" => timer::Config::from_settings(settings).map(drop).map_err(|why| why.to_string()),
+        GATEWAY => {
+            let config = ingress::Config::from_settings(settings).map_err(|why| why.to_string())?;
+            let tls = config.tls.map(Tls::read).transpose();
+            tls.map(drop).map_err(|why| why.to_string())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Runs a task of the process; a panic in it stops the process softly.

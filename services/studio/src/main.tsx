@@ -3,14 +3,16 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { ROOT, STUDIO } from "./api/base";
+import { watchPresence } from "./api/presence";
 import { asProblem } from "./api/problem";
 import { Gate } from "./app/Gate";
-import { router } from "./app/router";
+import { preloadPages, router } from "./app/router";
 import { applyTheme } from "./app/settings";
 import "./styles.css";
 import { complain, Notices } from "./ui/notices";
 
 applyTheme();
+watchPresence();
 // The server shows this page at its root, too.
 if (location.pathname === `${ROOT}/` || location.pathname === STUDIO) {
   history.replaceState(null, "", `${STUDIO}/${location.search}`);
@@ -39,4 +41,5 @@ if (root) {
       </QueryClientProvider>
     </StrictMode>,
   );
+  void preloadPages();
 }

@@ -64,13 +64,15 @@ impl Lost {
         cx: &Context,
         pools: &Pools,
     ) -> Result<Vec<(String, Message)>, Error> {
-        if self.again_at.is_some_and(|at| Instant::now() < at) {
-            return Ok(Vec::new());
-        }
+        // Asked for each time: a stream that was just made is looked through at once, however long the
+        // pause after the last look at the one before.
         let Some(age) = cx.bus.span(Stream::Tasks).await?.age else { return Ok(Vec::new()) };
         let created = cx.store.clock().await?.before(age);
         if self.since.is_none_or(|since| apart(since, created) > MARGIN) {
             *self = Self { since: Some(created), pause: PAUSE, ..Self::default() };
+        }
+        if self.again_at.is_some_and(|at| Instant::now() < at) {
+            return Ok(Vec::new());
         }
         let before = self.since.unwrap_or(created).after(MARGIN);
         // What was on its way when the stream was created is there by now: reports, and messages that

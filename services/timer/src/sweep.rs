@@ -319,7 +319,7 @@ impl Sweep {
             // One transaction removes the row and adds the letter, so neither is ever lost.
             match store.bury(&command.id, now, row.clone()).await {
                 Ok(true) => {
-                    tracing::warn!(command = %command.id, instance = ?command.instance_id,
+                    tracing::warn!(command = %command.id, instance = command.instance_id.as_ref().map(tracing::field::display),
                         "no bookmark came for this command in time; it is moved to the dead letters");
                     dead.push((row.id, row.message));
                 }

@@ -47,7 +47,7 @@ pub(crate) fn with_object(descriptor: Descriptor) -> Descriptor {
     descriptor
         .input("bucket", Type::String, BUCKET)
         .required()
-        .input("name", Type::String, "The name of the object.")
+        .input("objectName", Type::String, "The name of the object.")
         .required()
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn key(step: &mut Step<'_, '_>) -> Result<(String, String), Failure> 
 
 /// The store and the object that the inputs name.
 pub(crate) fn object(step: &mut Step<'_, '_>) -> Result<(String, String), Failure> {
-    Ok((named(step, "bucket", check_bucket)?, step.required("name")?))
+    Ok((named(step, "bucket", check_bucket)?, step.required("objectName")?))
 }
 
 /// A name in an input, which is checked.

@@ -10,7 +10,7 @@ pub(crate) struct ObjectGet;
 
 impl Activity for ObjectGet {
     fn descriptor(&self) -> Descriptor {
-        let what = "Reads an object of an object store of NATS, of at most 1 MiB.";
+        let what = "Reads an object of an object store of NATS, of at most 8 MiB.";
         nats::with_object(nats::descriptor("Staunch.ObjectGet", "Get Object", what))
             .output("result", Type::Object, "The object, as a file.")
             .outcomes(&["Done", "Not found"])

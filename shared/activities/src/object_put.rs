@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn an_object_is_written_and_read_as_a_file() {
         let mut put = player(json!({"outputs": [{"name": "Size"}],
-            "root": {"type": "Staunch.ObjectPut", "bucket": "uploads", "name": "a.txt",
+            "root": {"type": "Staunch.ObjectPut", "bucket": "uploads", "objectName": "a.txt",
                 "content": "hi", "size": "Size"}}));
         put.start(json!({}));
         let call = put.state().calls.values().next().unwrap();
@@ -63,7 +63,7 @@ mod tests {
         let file = json!({"fileName": "a.txt", "content": "aGk="});
         for (answer, expected) in [(json!({"object": &file}), file), (json!({}), Value::Null)] {
             let mut get = player(json!({"outputs": [{"name": "Got"}],
-                "root": {"type": "Staunch.ObjectGet", "bucket": "uploads", "name": "a.txt",
+                "root": {"type": "Staunch.ObjectGet", "bucket": "uploads", "objectName": "a.txt",
                     "result": "Got"}}));
             get.start(json!({}));
             assert!(get.resume("Call", answer));

@@ -7,7 +7,8 @@
 use std::time::Duration;
 
 use engine::{
-    Activity, Decision, Descriptor, Effect, Failure, Kind, Next, OpenTask, Resumed, Step, Type,
+    Activity, Decision, Descriptor, Effect, Failure, Kind, Next, OpenTask, Plan, Planning, Resumed,
+    Step, Type,
 };
 use model::{Stimulus, TaskReport, TaskStatus, limits};
 use serde::Deserialize as _;
@@ -39,6 +40,14 @@ impl Activity for RunTask {
             .output("taskId", Type::String, "The task's id.")
             .output("result", Type::Object, "The worker's result.")
             .outcomes(&["Done"])
+    }
+
+    fn plan(&self, node: &mut Planning<'_>) -> Plan {
+        let number = node.literal("taskVersion").and_then(Value::as_i64);
+        if let Some(number) = number.filter(|number| *number < 1) {
+            node.problem("taskVersion", format!("{number} is not a whole number from 1"));
+        }
+        None
     }
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {

@@ -38,6 +38,14 @@ impl Archive {
         Ok(Self { store: objects::open(place).map_err(unusable)? })
     }
 
+    /// Refuses a text that names no place for an archive. Nothing is asked and nothing is made.
+    ///
+    /// # Errors
+    /// [`Error::Place`] when the text names neither a folder nor a bucket.
+    pub fn check(place: &str) -> Result<(), Error> {
+        objects::check(place).map_err(|error| Error::Place(place.to_owned(), error.to_string()))
+    }
+
     /// Writes a batch of instances of one definition: the file, then its manifest. `nonce` keeps two
     /// nodes from writing the same file. When this returns, the batch outlives a crash.
     ///

@@ -51,22 +51,7 @@ impl Target {
     /// # Errors
     /// [`Error::Denied`] when a URL or a file cannot be read, or when two of them contain a login.
     pub(crate) fn read(options: &Options) -> Result<Self, Error> {
-        let mut servers = Vec::new();
-        let mut login = Login::Nobody;
-        for text in url(options)?.split(',') {
-            let (server, found) = read_url(text.trim())?;
-            servers.push(server);
-            if found == Login::Nobody || found == login {
-                continue;
-            }
-            if login != Login::Nobody {
-                return Err(Error::Denied(format!(
-                    "the NATS URLs name {login} and {found}: all servers of a cluster take the \
-                     same login, so give one"
-                )));
-            }
-            login = found;
-        }
+        let (servers, mut login) = read_urls(&url(options)?)?;
         for found in
             [options.creds.as_deref().map(read_credentials), options.nkey.as_deref().map(read_seed)]
         {
@@ -164,6 +149,35 @@ fn url(options: &Options) -> Result<String, Error> {
         Some(path) => Ok(read_file("file with the NATS URL", path)?.trim().to_owned()),
         None => Ok(options.url.clone()),
     }
+}
+
+/// Refuses URLs of NATS servers that cannot be read. Nothing is asked.
+///
+/// # Errors
+/// [`Error::Denied`] with the reason, without secrets.
+pub fn check_urls(text: &str) -> Result<(), Error> {
+    read_urls(text).map(drop)
+}
+
+/// The servers, and the login in their URLs.
+fn read_urls(text: &str) -> Result<(Vec<ServerAddr>, Login), Error> {
+    let mut servers = Vec::new();
+    let mut login = Login::Nobody;
+    for text in text.split(',') {
+        let (server, found) = read_url(text.trim())?;
+        servers.push(server);
+        if found == Login::Nobody || found == login {
+            continue;
+        }
+        if login != Login::Nobody {
+            return Err(Error::Denied(format!(
+                "the NATS URLs name {login} and {found}: all servers of a cluster take the same \
+                 login, so give one"
+            )));
+        }
+        login = found;
+    }
+    Ok((servers, login))
 }
 
 /// One server, and the login in its URL.

@@ -143,7 +143,11 @@ fn names() -> Vec<String> {
         subject::TIMERS_BUCKET,
         subject::DEFINITIONS_BUCKET,
         subject::NODES_BUCKET,
+        subject::RUNTIME_BUCKET,
+        subject::ACTIVITIES_BUCKET,
     ];
+    let stores = [subject::PAYLOADS_STORE, subject::PAYLOAD_PARTS_STORE];
     let streams = STREAMS.map(str::to_owned).into_iter();
-    streams.chain(buckets.map(|bucket| format!("KV_{bucket}"))).collect()
+    let buckets = buckets.into_iter().map(|bucket| format!("KV_{bucket}"));
+    streams.chain(buckets).chain(stores.map(|store| format!("OBJ_{store}"))).collect()
 }

@@ -45,7 +45,8 @@ impl Wire for NatsBus {
         if !headers.is_empty() {
             request = request.headers(headers);
         }
-        let client = self.open()?.data_api.client();
+        let inner = self.open()?;
+        let client = inner.data_api.client();
         let answer = client.send_request(subject.clone(), request).await;
         match answer {
             Ok(answer) => Ok(message_in(&answer)),
@@ -53,9 +54,14 @@ impl Wire for NatsBus {
                 RequestErrorKind::NoResponders => {
                     Error::Unavailable(format!("nobody listens on {subject}"))
                 }
-                RequestErrorKind::TimedOut => {
-                    Error::Unknown(format!("no answer on {subject} in {timeout:?}"))
-                }
+                // The server says in a message of its own that it has refused a request.
+                RequestErrorKind::TimedOut => match inner.data_api.denied(&subject) {
+                    Some(refusal) => Error::Denied(format!(
+                        "{} may not publish on {subject}: NATS says {refusal}",
+                        inner.data.user
+                    )),
+                    None => Error::Unknown(format!("no answer on {subject} in {timeout:?}")),
+                },
                 RequestErrorKind::MaxPayloadExceeded => Error::TooLarge(too_large(client, size)),
                 _ => Error::Unavailable(format!("the request to {subject}: {error}")),
             }),

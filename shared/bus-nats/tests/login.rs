@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use bus::{Error, Queue as _};
+use bus::{Error, Queue as _, Wire as _};
 use bus_nats::{Options, connect};
 use nkeys::KeyPair;
+use protocol::Message;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use testkit::{TestNats, eventually, nats_with};
@@ -78,6 +79,30 @@ async fn users_and_nkeys_of_an_account_enter() {
     let other = connect(options(&server, "other:hush@")).await.unwrap();
     let error = other.provision(1).await.unwrap_err().to_string();
     assert!(error.contains("JetStream"), "{error}");
+}
+
+#[tokio::test]
+async fn a_request_that_the_server_refuses_is_not_taken_for_silence() {
+    let (server, _directory) = server(
+        r#"accounts { APP {
+            jetstream: enabled
+            users: [ { user: "timer", password: "hush",
+                permissions: { publish: { deny: ["staunch.runtime.>"] } } } ]
+        } }"#,
+    )
+    .await;
+    let bus = connect(options(&server, "timer:hush@")).await.unwrap();
+    let ask = async |subject: &str| {
+        let message = Message { subject: subject.to_owned(), ..Message::default() };
+        bus.request(message, Duration::from_secs(1)).await.unwrap_err()
+    };
+    let refused = ask("staunch.runtime.n1").await;
+    assert!(matches!(refused, Error::Denied(_)), "{refused}");
+    let text = refused.to_string();
+    assert!(text.contains("user \"timer\" may not publish on staunch.runtime.n1"), "{text}");
+    let unheard = ask("staunch.other.n1").await;
+    assert!(matches!(unheard, Error::Unavailable(_)), "{unheard}");
+    bus.close().await;
 }
 
 #[tokio::test]

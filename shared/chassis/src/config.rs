@@ -10,6 +10,7 @@ mod check;
 mod declare;
 mod error;
 mod gate;
+mod mask;
 mod oidc;
 mod settings;
 mod source;
@@ -17,10 +18,12 @@ mod source;
 mod tests;
 mod unknown;
 mod value;
+mod web_origins;
 
 pub(crate) use check::key_fault;
 pub use error::{ConfigError, Origin};
 pub use gate::{ClientAuth, HostLists, NameLists, Networks, Rate};
+pub use mask::{masked, percent_decoded, secrets_in_urls};
 pub use oidc::ClaimRoles;
 pub use settings::{Args, Settings, reachable};
 pub use source::Setting;
@@ -30,6 +33,7 @@ pub use value::{
     Auth, BasePath, Delay, Entries, FlowchartMode, IncidentStrategy, LogFormat, LogPersistence,
     MailServer, NamedUrls, NodeAddress, Secret,
 };
+pub use web_origins::WebOrigins;
 
 use settings::NAMES;
 use source::Sources;

@@ -45,11 +45,13 @@ pub use clock::{SystemClock, TokioClock};
 pub use config::{
     Args, Auth, BasePath, ClaimRoles, ClientAuth, ConfigError, Delay, Entries, FlowchartMode,
     HostLists, IncidentStrategy, LogFormat, LogPersistence, MailServer, NameLists, NamedUrls,
-    Networks, NodeAddress, Origin, Rate, Secret, Setting, Settings, UnknownVariable, reachable,
+    Networks, NodeAddress, Origin, Rate, Secret, Setting, Settings, UnknownVariable, WebOrigins,
+    masked, percent_decoded, reachable, secrets_in_urls,
 };
 pub use health::{CheckResult, Health, HealthReport};
 pub use lifecycle::Life;
 pub use live::LiveKey;
+pub use log_filter::check_log_filter;
 pub use model::{Chance, Clock};
 pub use point::{Point, Points, Trail};
 pub use run::{host, main};

@@ -211,7 +211,7 @@ impl Life {
         tokio::time::sleep(self.0.drain).await;
         if !self.0.hard.is_cancelled() {
             tracing::error!(
-                seconds = self.0.drain.as_secs_f64(),
+                seconds = self.0.drain.as_secs(),
                 tasks = self.tasks_left(),
                 "draining took too long; what is left is dropped"
             );

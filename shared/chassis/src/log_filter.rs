@@ -48,7 +48,7 @@ impl LogFilter {
     /// When a directive cannot be read; then nothing changes.
     pub(crate) fn set(directives: &str) -> Result<(), String> {
         // Read first: a process without a log refuses the same texts.
-        read(directives).map(drop)?;
+        check_log_filter(directives)?;
         Self::put(merged(&Self::text(), directives))
     }
 
@@ -70,6 +70,14 @@ impl LogFilter {
         tracing::warn!(filter = text, "the log filter has changed");
         Ok(())
     }
+}
+
+/// Refuses directives that no process accepts.
+///
+/// # Errors
+/// What is wrong with them.
+pub fn check_log_filter(directives: &str) -> Result<(), String> {
+    read(directives).map(drop)
 }
 
 fn read(text: &str) -> Result<EnvFilter, String> {

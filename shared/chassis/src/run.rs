@@ -161,12 +161,12 @@ async fn watch(life: Life, delay: Duration) {
 /// Is not ready for `delay`, in which requests are answered as before, and then stops.
 async fn leave(life: &Life, delay: Duration) {
     if !delay.is_zero() {
-        let seconds = delay.as_secs_f64();
+        let seconds = delay.as_secs();
         tracing::info!(seconds, "leaving: not ready from now on; a second signal kills");
         life.begin_leaving();
         life.stop().run_until_cancelled(tokio::time::sleep(delay)).await;
     }
-    let seconds = life.drain_time().as_secs_f64();
+    let seconds = life.drain_time().as_secs();
     tracing::info!(seconds, "stopping; a second signal kills");
     life.begin_stop();
 }

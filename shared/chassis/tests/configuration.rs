@@ -15,8 +15,8 @@ writes it anew.
 A setting has one name. `nats-url` is the flag `--nats-url`, the variable `STAUNCH_NATS_URL` and the key
 `nats-url` of `staunch.toml` (another file: `--config`, `STAUNCH_CONFIG`). The first of these that has it
 counts, in this order; then the default. `STAUNCH_NATS_URL_FILE` names a file with the value, as containers
-get secrets. An empty variable means that there is none. `staunch config` prints every value in force and its
-source, without secrets:
+get secrets; it and the variable together are refused. An empty variable means that there is none. `staunch
+config` prints every value in force and its source, without secrets:
 
 ```sh
 cat > staunch.toml <<'END'
@@ -91,10 +91,7 @@ fn page(settings: &Settings) -> String {
             page.push_str(&format!("\n## {heading}\n\n{head}\n"));
         }
         let argument = arguments[name];
-        let about = about(argument);
-        if !["Not a setting", "Not supported"].iter().any(|no| about.starts_with(no)) {
-            page.push_str(&row(name, argument, default, &about));
-        }
+        page.push_str(&row(name, argument, default, &about(argument)));
     }
     assert_eq!(parts.next(), None, "PARTS names the settings in their order");
     page

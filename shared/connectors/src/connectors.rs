@@ -17,8 +17,9 @@ use crate::file::Files;
 use crate::guard::{Guard, Hosts};
 use crate::http::Http;
 use crate::mail::{MailConfig, Smtp};
-use crate::nats::{Nats, NatsConfig};
+use crate::nats::Nats;
 use crate::sql::Sql;
+use engine::outside::NatsConfig;
 
 /// The key of the hosts for every definition that has no list of its own.
 const OTHERS: &str = "*";

@@ -3,24 +3,21 @@
 //! A repeated call has the same key: it is the id of a message, so that a stream stores it once within
 //! its duplicate window, and that of a write to a bucket. A plain message may come twice after a crash.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bus::{KeyValue, Outside, OutsideError, Put};
-use engine::outside::{check_bucket, check_key, check_subject, covers};
+use engine::outside::{NatsConfig, check_bucket, check_key, check_subject};
 use engine::{NatsCall, Outgoing};
-use model::{DefinitionId, Map, MessageSource, depth, file, limits, media};
+use model::{DefinitionId, Map, depth, file, limits, media};
 use protocol::{Headers, Message, header, subject};
 use serde_json::{Value, json};
 
 use crate::calls::{CallEnd, ErrorKind};
 use crate::depot::Depot;
 
-/// The key of the patterns for every definition that has none of its own.
-const OTHERS: &str = "*";
 /// The wait for an answer, where the call does not say one.
 const ANSWER_TIME: Duration = Duration::from_secs(5);
 /// The headers of the Services API that mark an error.
@@ -29,42 +26,11 @@ const ERROR_CODE: &str = "Nats-Service-Error-Code";
 /// The prefix of headers that say to a stream what to do.
 const RESERVED: &str = "nats-";
 
-/// The subjects and buckets that workflows may use, by the id of the definition; under `*` those of
-/// every definition without a list.
-#[derive(Clone, Debug, Default)]
-pub struct NatsConfig {
-    /// Patterns of subjects, such as `orders.>`.
-    pub subjects: BTreeMap<String, Vec<String>>,
-    /// Patterns of names of buckets and object stores.
-    pub buckets: BTreeMap<String, Vec<String>>,
-}
-
 /// Makes calls to NATS.
 pub(crate) struct Nats {
     outside: Option<Arc<dyn Outside>>,
     config: NatsConfig,
     depot: Depot,
-}
-
-impl NatsConfig {
-    /// Whether workflows of this definition may use this subject, which may have wildcards.
-    ///
-    /// # Errors
-    /// The setting that would allow it.
-    pub fn allow_subject(&self, of: &DefinitionId, subject: &str) -> Result<(), String> {
-        is_listed(&self.subjects, of, subject, "nats-subjects", "the subject")
-    }
-
-    /// Whether workflows of this definition may listen to this source.
-    ///
-    /// # Errors
-    /// The setting that would allow it.
-    pub fn allow_source(&self, of: &DefinitionId, source: &MessageSource) -> Result<(), String> {
-        match source.bucket() {
-            Some(bucket) => is_listed(&self.buckets, of, bucket, "nats-buckets", "the bucket"),
-            None => self.allow_subject(of, &source.subject),
-        }
-    }
 }
 
 /// The content of a message, as workflows get it: JSON as a value, text, or a file.
@@ -221,31 +187,14 @@ impl Nats {
             NatsCall::Get { bucket, key } | NatsCall::Set { bucket, key, .. } => {
                 check_bucket(bucket)?;
                 check_key(key)?;
-                is_listed(&self.config.buckets, of, bucket, "nats-buckets", "the bucket")
+                self.config.allow_bucket(of, bucket, "the bucket")
             }
             NatsCall::GetObject { bucket, .. } | NatsCall::SetObject { bucket, .. } => {
                 check_bucket(bucket)?;
-                is_listed(&self.config.buckets, of, bucket, "nats-buckets", "the object store")
+                self.config.allow_bucket(of, bucket, "the object store")
             }
         }
     }
-}
-
-fn is_listed(
-    lists: &BTreeMap<String, Vec<String>>,
-    of: &DefinitionId,
-    name: &str,
-    setting: &str,
-    what: &str,
-) -> Result<(), String> {
-    let list = lists.get(of.as_str()).or_else(|| lists.get(OTHERS));
-    if list.is_some_and(|list| list.iter().any(|pattern| covers(pattern, name))) {
-        return Ok(());
-    }
-    Err(format!(
-        "workflows of {of} may not use {what} {name}: allow it in the setting {setting}, as in \
-         {of}={name}"
-    ))
 }
 
 /// The message as it goes out.

@@ -1,12 +1,73 @@
 //! Names in NATS: which of them a workflow may use.
 
-use model::limits;
+use std::collections::BTreeMap;
+
+use model::{DefinitionId, MessageSource, limits};
 
 /// What a subject with wildcards, or a pattern of buckets, is compared with.
 const ONE: &str = "*";
 const REST: &str = ">";
 /// The first token of Staunch's own subjects.
 const OWN: &str = "staunch";
+
+/// The key of the patterns for every definition that has none of its own.
+const OTHERS: &str = "*";
+
+/// The subjects and buckets that workflows may use, by the id of the definition; under `*` those of
+/// every definition without a list.
+#[derive(Clone, Debug, Default)]
+pub struct NatsConfig {
+    /// Patterns of subjects, such as `orders.>`.
+    pub subjects: BTreeMap<String, Vec<String>>,
+    /// Patterns of names of buckets and object stores.
+    pub buckets: BTreeMap<String, Vec<String>>,
+}
+
+impl NatsConfig {
+    /// Whether workflows of this definition may use this subject, which may have wildcards.
+    ///
+    /// # Errors
+    /// The setting that would allow it.
+    pub fn allow_subject(&self, of: &DefinitionId, subject: &str) -> Result<(), String> {
+        is_listed(&self.subjects, of, subject, "nats-subjects", "the subject")
+    }
+
+    /// Whether workflows of this definition may use this bucket or object store, which `what` it is.
+    ///
+    /// # Errors
+    /// The setting that would allow it.
+    pub fn allow_bucket(&self, of: &DefinitionId, name: &str, what: &str) -> Result<(), String> {
+        is_listed(&self.buckets, of, name, "nats-buckets", what)
+    }
+
+    /// Whether workflows of this definition may listen to this source.
+    ///
+    /// # Errors
+    /// The setting that would allow it.
+    pub fn allow_source(&self, of: &DefinitionId, source: &MessageSource) -> Result<(), String> {
+        match source.bucket() {
+            Some(bucket) => self.allow_bucket(of, bucket, "the bucket"),
+            None => self.allow_subject(of, &source.subject),
+        }
+    }
+}
+
+fn is_listed(
+    lists: &BTreeMap<String, Vec<String>>,
+    of: &DefinitionId,
+    name: &str,
+    setting: &str,
+    what: &str,
+) -> Result<(), String> {
+    let list = lists.get(of.as_str()).or_else(|| lists.get(OTHERS));
+    if list.is_some_and(|list| list.iter().any(|pattern| covers(pattern, name))) {
+        return Ok(());
+    }
+    Err(format!(
+        "workflows of {of} may not use {what} {name}: allow it in the setting {setting}, as in \
+         {of}={name}"
+    ))
+}
 
 /// Checks a subject on which a workflow sends.
 ///

@@ -1,6 +1,7 @@
 //! JSON Schemas (draft 2020-12 unless they name another) of what workers are given and give back.
 
-use jsonschema::{PatternOptions, Validator};
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{PatternOptions, ValidationError, Validator};
 use model::{ActivityType, Map};
 use serde_json::Value;
 
@@ -23,13 +24,13 @@ impl Schema {
             .should_validate_formats(true)
             .with_pattern_options(PatternOptions::regex());
         let built = options.build(&Value::Object(schema.clone()));
-        built.map(|validator| Self(Some(validator))).map_err(|error| short(&error.to_string()))
+        built.map(|validator| Self(Some(validator))).map_err(|error| unusable(&error))
     }
 
     /// What does not fit, each with its place (RFC 6901). The value itself is not named.
     pub(crate) fn flaws(&self, value: &Value) -> Vec<(String, String)> {
         let errors = self.0.iter().flat_map(|validator| validator.iter_errors(value));
-        let flaw = |error: jsonschema::ValidationError<'_>| {
+        let flaw = |error: ValidationError<'_>| {
             (error.instance_path().to_string(), short(&error.masked().to_string()))
         };
         errors.take(FLAWS_MAX).map(flaw).collect()
@@ -53,6 +54,20 @@ pub fn activity_type(document: Value) -> Result<ActivityType, Vec<String>> {
         }
     }
     if flaws.is_empty() { Ok(kind) } else { Err(flaws) }
+}
+
+/// Why a schema cannot be used, with the place in it (RFC 6901).
+fn unusable(error: &ValidationError<'_>) -> String {
+    let place = error.instance_path().to_string();
+    let reason = match error.kind() {
+        ValidationErrorKind::Referencing(_) => {
+            "it refers to another document or to a part that is not there: a schema has all that it \
+             needs, for example below $defs"
+                .to_owned()
+        }
+        _ => error.to_string(),
+    };
+    short(&if place.is_empty() { reason } else { format!("{place}: {reason}") })
 }
 
 fn short(text: &str) -> String {
@@ -81,6 +96,16 @@ mod tests {
         assert_eq!(places, ["/amount", "/number"]);
         assert!(found.iter().all(|(_, flaw)| !flaw.contains("secret")), "{found:?}");
         assert!(schema(json!({})).unwrap().flaws(&json!(1)).is_empty());
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_schema_has_its_place() {
+        let wrong = json!({"properties": {"amount": {"type": "numbr"}}});
+        let reason = schema(wrong).err().unwrap();
+        assert!(reason.starts_with("/properties/amount/type: "), "{reason}");
+        let elsewhere = json!({"$ref": "https://example.com/schema.json"});
+        let reason = schema(elsewhere).err().unwrap();
+        assert!(reason.contains("refers to another document"), "{reason}");
     }
 
     #[test]

@@ -27,6 +27,9 @@ pub struct State {
     pub parent: Option<Parent>,
     /// Workflow input by name.
     pub input: Map,
+    /// The trace of its start. What a timer or a sweep brings about belongs to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub traceparent: Option<String>,
     /// Properties that its start set.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub properties: Map,

@@ -181,20 +181,21 @@ pub fn incident(incident: &Incident) -> Value {
         "activityType": incident.activity_type,
         "code": incident.code,
         "message": incident.message,
-        "exception": exception(&incident.code, &incident.message, json!({})),
+        "exception": exception(&incident.code, &incident.message),
         "timestamp": incident.timestamp,
     })
 }
 
-/// A failure as an exception, in Elsa's shape. There is no stack trace: a failure of a workflow is data.
+/// A failure as an exception, in Elsa's shape: the same wherever it is shown. There is no stack trace: a
+/// failure of a workflow is data.
 #[must_use]
-pub fn exception(code: &str, message: &str, metadata: Value) -> Value {
+pub fn exception(code: &str, message: &str) -> Value {
     json!({
         "type": code,
         "message": message,
         "stackTrace": null,
         "innerException": null,
-        "metadata": metadata,
+        "metadata": {"code": code},
     })
 }
 

@@ -4,6 +4,8 @@
 //! documents of the types that it uses ([`Definition::activity_types`](crate::Definition)), so that it
 //! means the same for ever.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -119,6 +121,10 @@ impl ActivityType {
             || self.outcomes.iter().any(|outcome| outcome.trim().is_empty())
         {
             flaw("outcomes", "there is one without a name, or there are too many".to_owned());
+        }
+        let mut seen = BTreeSet::new();
+        if let Some(twice) = self.outcomes.iter().find(|outcome| !seen.insert(*outcome)) {
+            flaw("outcomes", format!("{twice} is there twice"));
         }
         if let Some(Err(reason)) = self.retry.as_ref().map(Retry::read) {
             flaw("retry", reason);
@@ -324,6 +330,10 @@ mod tests {
                 "retry:",
                 "timeout:",
             ],
+        );
+        check(
+            json!({"type": "a", "version": 1, "outcomes": ["Paid", "No", "Paid"]}),
+            &["outcomes: Paid is there twice"],
         );
         check(json!({"type": "a b", "version": 1}), &["character"]);
         check(json!({"version": 1}), &["no name"]);

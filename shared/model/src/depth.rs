@@ -97,7 +97,17 @@ pub fn check_messagepack_carrier(bytes: &[u8]) -> Result<(), TooDeep> {
     if bytes.len() <= limits::CARRIER_DEPTH_MAX {
         return Ok(());
     }
-    MessagePack { bytes, open: Vec::new() }.check(limits::CARRIER_DEPTH_MAX)
+    MessagePack { bytes, open: Vec::new() }.walk(limits::CARRIER_DEPTH_MAX).map(|_is_whole| ())
+}
+
+/// The number of bytes of the first value in MessagePack bytes; `None` if they end before it does.
+///
+/// # Errors
+/// [`TooDeep`] above [`limits::CARRIER_DEPTH_MAX`].
+pub fn messagepack_length(bytes: &[u8]) -> Result<Option<usize>, TooDeep> {
+    let mut walker = MessagePack { bytes, open: Vec::new() };
+    let is_whole = walker.walk(limits::CARRIER_DEPTH_MAX)?;
+    Ok(is_whole.then(|| bytes.len() - walker.bytes.len()))
 }
 
 fn check_json(bytes: &[u8], levels: usize) -> Result<(), TooDeep> {
@@ -131,8 +141,8 @@ struct MessagePack<'a> {
 }
 
 impl MessagePack<'_> {
-    fn check(mut self, levels: usize) -> Result<(), TooDeep> {
-        // `None`: the bytes end too early; their reader will refuse them.
+    /// Walks to the end of the value; false if the bytes end too early, whose reader will refuse them.
+    fn walk(&mut self, levels: usize) -> Result<bool, TooDeep> {
         while let Some(values) = self.head() {
             if values.is_some() && self.open.len() >= levels {
                 return Err(too_deep("the MessagePack"));
@@ -143,10 +153,10 @@ impl MessagePack<'_> {
             }
             match self.open.last_mut() {
                 Some(left) => *left -= 1,
-                None => break,
+                None => return Ok(true),
             }
         }
-        Ok(())
+        Ok(false)
     }
 
     /// Skips the head of a value. For a list or a map, returns the number of values in it.
@@ -258,6 +268,18 @@ mod tests {
             let bytes = packed(levels);
             assert_eq!(check_messagepack_carrier(&bytes).is_ok(), is_fit, "{levels}");
         }
+    }
+
+    #[test]
+    fn a_value_in_messagepack_has_an_end() {
+        for levels in 1..limits::CARRIER_DEPTH_MAX {
+            let bytes = packed(levels);
+            let more = [&bytes[..], &[0x91, 0xc0]].concat();
+            assert_eq!(messagepack_length(&more), Ok(Some(bytes.len())), "{levels}");
+            assert_eq!(messagepack_length(&bytes[..bytes.len() - 1]), Ok(None), "{levels}");
+        }
+        assert_eq!(messagepack_length(&[]), Ok(None));
+        assert!(messagepack_length(&packed(200)).is_err());
     }
 
     #[test]

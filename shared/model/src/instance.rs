@@ -107,6 +107,9 @@ pub struct Parent {
     pub instance_id: InstanceId,
     /// The parent's bookmark, resumed when the child ends; `None` when the parent does not wait.
     pub bookmark_id: Option<BookmarkId>,
+    /// The id of the execution of the activity that started it, where it waits. Rows do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub activity_instance_id: Option<String>,
 }
 
 /// The row of an instance.

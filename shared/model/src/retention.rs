@@ -69,16 +69,16 @@ impl Retention {
             None | Some((_, Value::Null)) => return Ok(self),
             Some((_, Value::Object(members))) => members,
             Some((_, one)) => {
-                let time = time(RETENTION, one)?;
+                let time = time(None, one)?;
                 return Ok(Self { finished: time, cancelled: time, faulted: time, ..self });
             }
         };
         let mut retention = self;
         for (name, value) in members {
             match name.to_ascii_lowercase().as_str() {
-                "finished" => retention.finished = time(name, value)?,
-                "cancelled" => retention.cancelled = time(name, value)?,
-                "faulted" => retention.faulted = time(name, value)?,
+                "finished" => retention.finished = time(Some(name.as_str()), value)?,
+                "cancelled" => retention.cancelled = time(Some(name.as_str()), value)?,
+                "faulted" => retention.faulted = time(Some(name.as_str()), value)?,
                 "then" => retention.after = after(value)?,
                 _ => {
                     return Err(format!(
@@ -91,10 +91,10 @@ impl Retention {
     }
 }
 
-fn time(name: &str, value: &Value) -> Result<Option<Duration>, String> {
-    let wrong = |reason: &str| {
-        format!("{name} of {RETENTION} {reason}: use keep or a time such as 12h or 30d")
-    };
+/// The time of a state; of every state if it has no name.
+fn time(name: Option<&str>, value: &Value) -> Result<Option<Duration>, String> {
+    let what = name.map_or_else(|| RETENTION.to_owned(), |name| format!("{name} of {RETENTION}"));
+    let wrong = |reason: &str| format!("{what} {reason}: use keep or a time such as 12h or 30d");
     let text = value.as_str().ok_or_else(|| wrong("is not a text"))?;
     if text.eq_ignore_ascii_case("keep") {
         return Ok(None);
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_named() {
         for (value, part) in [
-            (json!("soon"), "\"soon\""),
+            (json!("soon"), "retention is \"soon\": use keep"),
             (json!("5m"), "below 1h"),
             (json!(30), "not a text"),
             (json!({"failed": "1d"}), "retention.failed is not known"),
@@ -162,6 +162,7 @@ mod tests {
         ] {
             let error = said(value.clone()).unwrap_err();
             assert!(error.contains(part), "{value}: {error}");
+            assert!(!error.contains("retention of retention"), "{error}");
         }
     }
 }

@@ -8,7 +8,7 @@ mod health;
 mod join;
 mod observe;
 
-pub use bus_nats::permissions;
+pub use bus_nats::{check_urls as check_nats_urls, permissions};
 pub use health::health;
 pub use join::{Node, claim, connect, inspect_database, nonces, open_bus, open_store};
 

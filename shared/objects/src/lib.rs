@@ -27,22 +27,13 @@ pub struct Unusable(String);
 /// # Errors
 /// When the text names neither, or the folder cannot be made.
 pub fn open(text: &str) -> Result<Arc<dyn ObjectStore>, Unusable> {
-    let wrong = |reason: &dyn std::fmt::Display| Unusable(reason.to_string());
-    let Some(bucket) = text.strip_prefix("s3://") else {
-        if text.contains("://") {
-            return Err(wrong(&"use a folder, or s3://bucket/prefix"));
-        }
+    let Some((bucket, prefix)) = bucket(text)? else {
         let folder = Folder::new(text);
         std::fs::create_dir_all(folder).map_err(|error| wrong(&error))?;
         let store = LocalFileSystem::new_with_prefix(folder).map_err(|error| wrong(&error))?;
         // Rows follow once a file is written, so it has to outlive a loss of power.
         return Ok(Arc::new(store.with_fsync(true).with_automatic_cleanup(true)));
     };
-    let (bucket, prefix) = bucket.split_once('/').unwrap_or((bucket, ""));
-    if bucket.is_empty() {
-        return Err(wrong(&"there is no bucket: use s3://bucket/prefix"));
-    }
-    let prefix = Path::parse(prefix.trim_matches('/')).map_err(|error| wrong(&error))?;
     let retries = RetryConfig {
         max_retries: RETRIES_MAX,
         retry_timeout: RETRY_TIME_MAX,
@@ -52,6 +43,34 @@ pub fn open(text: &str) -> Result<Arc<dyn ObjectStore>, Unusable> {
     let store = builder.build();
     let store = store.map_err(|error| wrong(&error))?;
     Ok(Arc::new(PrefixStore::new(store, prefix)))
+}
+
+/// Refuses a text that names neither a folder nor a bucket. Nothing is asked and nothing is made.
+///
+/// # Errors
+/// What the text may be.
+pub fn check(text: &str) -> Result<(), Unusable> {
+    bucket(text).map(drop)
+}
+
+/// The bucket of a text and the prefix in it; none if the text names a folder.
+fn bucket(text: &str) -> Result<Option<(&str, Path)>, Unusable> {
+    let Some(bucket) = text.strip_prefix("s3://") else {
+        return match text.contains("://") {
+            true => Err(wrong(&"use a folder, or s3://bucket/prefix")),
+            false => Ok(None),
+        };
+    };
+    let (bucket, prefix) = bucket.split_once('/').unwrap_or((bucket, ""));
+    if bucket.is_empty() {
+        return Err(wrong(&"there is no bucket: use s3://bucket/prefix"));
+    }
+    let prefix = Path::parse(prefix.trim_matches('/')).map_err(|error| wrong(&error))?;
+    Ok(Some((bucket, prefix)))
+}
+
+fn wrong(reason: &dyn std::fmt::Display) -> Unusable {
+    Unusable(reason.to_string())
 }
 
 #[cfg(test)]
@@ -67,6 +86,10 @@ mod tests {
         for (text, reason) in [("gs://bucket", "use a folder"), ("s3:///x", "no bucket")] {
             let refused = open(text).unwrap_err().to_string();
             assert!(refused.contains(reason), "{text}: {refused}");
+            assert_eq!(check(text).unwrap_err().to_string(), refused);
         }
+        let other = here.path().join("other");
+        assert!(check(other.to_str().unwrap()).is_ok() && check("s3://bucket/a").is_ok());
+        assert!(!other.exists());
     }
 }

@@ -49,12 +49,36 @@ impl Letter {
         self.message.header(header::ATTEMPTS)?.parse().ok()
     }
 
-    /// It is a command, and not a row of the database that could not be read.
+    /// It is a command, and not a row of the database that could not be read, or a message that no
+    /// workflow could take.
     #[must_use]
     pub fn is_command(&self) -> bool {
         let origin = self.origin();
         let rest = origin.strip_prefix(subject::COMMANDS);
         rest.is_some_and(|rest| rest.starts_with('.'))
+    }
+
+    /// What a letter is that is no command, and what to do instead of publishing it again: the end of a
+    /// sentence that begins with the letter. `None` for a command.
+    #[must_use]
+    pub fn why_not_again(&self) -> Option<String> {
+        if self.is_command() {
+            return None;
+        }
+        let (number, kind) = (self.number, self.message.subject.strip_prefix(subject::DEAD));
+        Some(if kind.is_some_and(|kind| kind.starts_with(".message.")) {
+            let origin = self.origin();
+            format!(
+                "is a message on {origin} that no workflow could take, and no command: mend its \
+                 reason, publish the message on {origin} again, and remove the letter with `staunch \
+                 dead rm {number}`"
+            )
+        } else {
+            format!(
+                "is a row of the database that could not be read, and no command: look at it with \
+                 `staunch dead show {number}`"
+            )
+        })
     }
 
     /// The command as it is published again: under a new message id, because the stream may still
@@ -124,6 +148,7 @@ mod tests {
         );
         assert_eq!(dead.attempts(), Some(20));
         assert!(dead.is_command());
+        assert_eq!(dead.why_not_again(), None);
         let again = dead.again();
         assert_eq!(again.subject, "staunch.cmd.start.x");
         assert_eq!(again.id(), Some("c1.r7"));
@@ -162,5 +187,19 @@ mod tests {
         assert!(!row.is_command());
         assert_eq!(row.origin(), "staunch.row.instances.i-1");
         assert_eq!(row.attempts(), None);
+        let why = row.why_not_again().unwrap();
+        assert!(why.starts_with("is a row of the database that could not be read"), "{why}");
+    }
+
+    #[test]
+    fn a_message_that_no_workflow_could_take_is_no_row() {
+        let taken = letter(
+            "staunch.dead.message.orders.eu",
+            &[(header::ORIGIN, "orders.eu"), (header::REASON, "predicate: no JSON")],
+        );
+        assert!(!taken.is_command());
+        let why = taken.why_not_again().unwrap();
+        assert!(why.starts_with("is a message on orders.eu that no workflow could take"), "{why}");
+        assert!(why.ends_with("`staunch dead rm 7`"), "{why}");
     }
 }

@@ -93,18 +93,20 @@ impl Bookmarks for SqlStore {
             .column(Column::Hash)
             .column(Column::DefinitionId)
             .expr(Column::Payload.min())
+            .expr(Column::CreatedAt.min())
             .filter(condition)
             .group_by(Column::Hash)
             .group_by(Column::DefinitionId)
             .order_by_asc(Column::Hash)
             .order_by_asc(Column::DefinitionId)
             .limit(bounded(limit));
-        let found: Vec<(String, String, String)> = self
+        let found: Vec<(String, String, String, i64)> = self
             .tried(|| async { Ok(query.clone().into_tuple().all(&self.database.reader).await?) })
             .await?;
-        let read = |(hash, definition_id, payload): (String, String, String)| {
+        let read = |(hash, definition_id, payload, since): (String, String, String, i64)| {
             let payload = parse("a bookmark's payload", &payload)?;
-            Ok(Awaited { hash, definition_id: definition_id.into(), payload })
+            let since = Timestamp::from_millis(since);
+            Ok(Awaited { hash, definition_id: definition_id.into(), payload, since })
         };
         found.into_iter().map(read).collect()
     }

@@ -72,6 +72,8 @@ pub struct Awaited {
     pub definition_id: DefinitionId,
     /// The payload of one of the bookmarks.
     pub payload: Value,
+    /// When the oldest of the bookmarks was made.
+    pub since: Timestamp,
 }
 
 /// Open bookmarks.

@@ -40,7 +40,11 @@ fn commands() -> Vec<(&'static str, Command)> {
         name: Some("Order 7".to_owned()),
         trigger_activity_id: Some("http".into()),
         restart: Some(Box::new(Restart { activity_id: Some("a".into()), variables: values() })),
-        parent: Some(Parent { instance_id: "i-0".into(), bookmark_id: Some("b-0".into()) }),
+        parent: Some(Parent {
+            instance_id: "i-0".into(),
+            bookmark_id: Some("b-0".into()),
+            activity_instance_id: None,
+        }),
         pointer_revision: Some(12),
         responds: true,
     };

@@ -58,9 +58,20 @@ readOnlyRootFilesystem: true
 capabilities: { drop: [ALL] }
 {{- end }}
 
+{{/* The path of the Ingress, without a slash at the end: a node serves what is below it, too. Empty at
+the root. */}}
+{{- define "staunch.basePath" -}}
+{{- if .Values.ingress.enabled }}{{ .Values.ingress.path | trimSuffix "/" }}{{ end }}
+{{- end }}
+
 {{- define "staunch.publicUrl" -}}
-{{- if .Values.publicUrl }}{{ .Values.publicUrl }}
-{{- else if and .Values.ingress.enabled .Values.ingress.host }}{{ if .Values.ingress.tlsSecret }}https{{ else }}http{{ end }}://{{ .Values.ingress.host }}
+{{- $path := include "staunch.basePath" . }}
+{{- if .Values.publicUrl }}
+{{- if not (hasSuffix $path (trimSuffix "/" .Values.publicUrl)) }}
+{{- fail (printf "publicUrl does not end with ingress.path, %s: links would lead past the Ingress; append the path, or leave publicUrl empty" $path) }}
+{{- end }}
+{{- .Values.publicUrl }}
+{{- else if and .Values.ingress.enabled .Values.ingress.host }}{{ if .Values.ingress.tlsSecret }}https{{ else }}http{{ end }}://{{ .Values.ingress.host }}{{ $path }}
 {{- else if and .Values.gateway.enabled .Values.gateway.host }}https://{{ .Values.gateway.host }}
 {{- else }}http://{{ include "staunch.name" . }}.{{ .Release.Namespace }}.svc:{{ .Values.service.port }}
 {{- end }}
@@ -75,6 +86,11 @@ capabilities: { drop: [ALL] }
 
 {{/* Where NATS is, and how a process gets in. */}}
 {{- define "staunch.natsVariables" -}}
+{{- with .Values.nats }}
+{{- if gt (len (compact (list .url .urlSecret.name (ternary "enabled" "" .enabled)))) 1 }}
+{{- fail "nats.url, nats.urlSecret.name and nats.enabled each say where NATS is: set one of them" }}
+{{- end }}
+{{- end }}
 {{- if .Values.nats.urlSecret.name }}
 {{ include "staunch.secretVariable" (list "STAUNCH_NATS_URL" .Values.nats.urlSecret) }}
 {{- else if .Values.nats.enabled }}

@@ -10,8 +10,9 @@ pub(super) async fn answer(cx: &Context, waiter: Waiter, noticed: Noticed, nodes
     let took = waiter.since.elapsed();
     let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
     cx.metrics.announced(noticed.everywhere, took);
+    let missing = noticed.missing.join(",");
     tracing::info!(definition = %noticed.definition_id, version = noticed.version,
-        revision = noticed.revision, nodes, missing = ?noticed.missing, ms,
+        revision = noticed.revision, nodes, missing, ms,
         "cache invalidation announced");
     let Some(subject) = waiter.reply else { return };
     cx.trail.at(Point::BeforeAnswer).await;

@@ -93,8 +93,13 @@ impl Messages<'_> {
         dispatch: &Dispatch,
         program: Option<&Program>,
     ) -> Result<(), Unfit> {
-        let parent =
-            Parent { instance_id: self.row.id.clone(), bookmark_id: dispatch.bookmark_id.clone() };
+        let bookmarks = &self.ran.record.state.bookmarks;
+        let waiting = dispatch.bookmark_id.as_ref().and_then(|id| bookmarks.get(id));
+        let parent = Parent {
+            instance_id: self.row.id.clone(),
+            bookmark_id: dispatch.bookmark_id.clone(),
+            activity_instance_id: waiting.map(|bookmark| bookmark.activity_instance_id.clone()),
+        };
         let start = Start {
             definition_id: dispatch.definition_id.clone(),
             instance_id: Some(dispatch.instance_id.clone()),

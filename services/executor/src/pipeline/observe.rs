@@ -19,7 +19,7 @@ pub(crate) fn committed(tenure: &Tenure, was: Option<SubStatus>, work: &Work, to
     let (definition, status, version) = (&row.definition_id, row.status, row.version);
     if was == Some(status) {
         tracing::debug!(
-            instance = %tenure.id, %definition, %status, version, command = %work.id, trace, turn, ms,
+            instance = %tenure.id, %definition, state = %status, version, command = %work.id, trace, turn, ms,
             "instance moved"
         );
         return;
@@ -29,7 +29,7 @@ pub(crate) fn committed(tenure: &Tenure, was: Option<SubStatus>, work: &Work, to
         METRICS.ended(status, row.created_at, finished_at);
     }
     tracing::info!(
-        instance = %tenure.id, %definition, %status, version, command = %work.id, trace, turn, ms,
+        instance = %tenure.id, %definition, state = %status, version, command = %work.id, trace, turn, ms,
         "instance changed"
     );
 }

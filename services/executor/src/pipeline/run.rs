@@ -40,7 +40,7 @@ struct Slice {
 /// long turns; without one the burst ends there, and its rest waits for such a permit.
 pub(crate) async fn run(cx: &Cx, ready: Box<Ready>, contents: &Contents) -> Result<End, Stop> {
     cx.at(Point::BeforeRun).await;
-    let Ready { before, program, input, work } = *ready;
+    let Ready { before, program, input, mut work } = *ready;
     let input = if cx.keeper.is_some() { from_outside(input) } else { input };
     let has_scripts = program.has_scripts();
     // Waits before the clock is read, because time goes on during the wait.
@@ -58,6 +58,11 @@ pub(crate) async fn run(cx: &Cx, ready: Box<Ready>, contents: &Contents) -> Resu
         contents: contents.clone(),
     };
     let (before, mut record) = split(before);
+    if matches!(input, Input::Start(_)) {
+        record.state.traceparent.clone_from(&work.traceparent);
+    } else if work.traceparent.is_none() {
+        work.traceparent.clone_from(&record.state.traceparent);
+    }
     take(&mut record, &work, &input);
     if let Input::Start(start) = &input {
         record.lineage = work.lineage;

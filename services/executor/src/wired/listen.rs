@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bus::{Bus as _, Stream};
 use chassis::Clock as _;
-use connectors::NatsConfig;
+use engine::outside::NatsConfig;
 use model::{Instance, SubStatus};
 use serde_json::{Value, json};
 use store::Inbox as _;
@@ -150,6 +150,42 @@ async fn got(world: &World, definition: &str) -> Vec<u64> {
     }
     got.sort_unstable();
     got
+}
+
+/// A message that comes after a publication or a wait is not lost, however late an executor listens, and
+/// one from before is not taken.
+#[tokio::test(start_paused = true)]
+async fn what_comes_before_an_executor_listens_is_taken_from_the_stream() {
+    let world = World::new();
+    world.bus.make_stream("ORDERS", "orders.>");
+    let new = json!({"from": null});
+    let long = Duration::from_secs(60);
+    store(&world, "orders.eu", r#"{"id": 1}"#).await;
+    tokio::time::sleep(long).await;
+    world.publish("trigger", sequence(vec![reads(true, new.clone())]), outputs()).await;
+    store(&world, "orders.eu", r#"{"id": 2}"#).await;
+    tokio::time::sleep(long).await;
+    // It may listen to nothing.
+    let deaf = world.node("deaf").await;
+    let other = json!({"from": "new", "subject": "orders.us"});
+    world.publish("wait", sequence(vec![reads(false, other)]), outputs()).await;
+    store(&world, "orders.us", r#"{"id": 3}"#).await;
+    tokio::time::sleep(long).await;
+    world.start("wait", "i", json!({})).await;
+    world.until_status("i", SubStatus::Suspended).await;
+    store(&world, "orders.us", r#"{"id": 4}"#).await;
+    tokio::time::sleep(long).await;
+    assert_eq!(got(&world, "trigger").await, [] as [u64; 0]);
+
+    let peculiar = Peculiar { config: Some(config()), ..Peculiar::default() };
+    let _late = world.peculiar("late", peculiar).await;
+    world.until_status("i", SubStatus::Finished).await;
+    // `orders.us` is of `orders.*`, too.
+    world.until("the messages", async || got(&world, "trigger").await.len() >= 3).await;
+    world.until_quiet().await;
+    assert_eq!(got(&world, "trigger").await, [2, 3, 4]);
+    assert_eq!(got(&world, "wait").await, [4]);
+    drop(deaf);
 }
 
 #[tokio::test(start_paused = true)]

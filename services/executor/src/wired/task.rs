@@ -10,6 +10,9 @@ use serde_json::{Value, json};
 
 use crate::wired::world::{World, cancel, resume, sequence, wait_for};
 
+/// The trace of the start.
+const TRACEPARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
 /// A report of a worker for this type and version.
 fn report(id: &str, task_id: &str, kind: Option<(&str, u32)>) -> TaskCompleted {
     let kind = kind.map(|(task_type, version)| (task_type.to_owned(), version));
@@ -59,7 +62,9 @@ async fn begun(more: Value) -> (World, super::world::Node) {
     }
     world.publish("ship", sequence(vec![task]), json!({})).await;
     let node = world.node("a").await;
-    world.start("ship", "i", json!({})).await;
+    let mut start = super::world::start("ship", "i", json!({}));
+    start.traceparent = Some(TRACEPARENT.to_owned());
+    world.ask(start, ReplyWhen::Settled).await;
     (world, node)
 }
 
@@ -105,6 +110,8 @@ async fn a_failed_attempt_is_followed_by_another_one_until_there_is_none_left() 
     assert_eq!((&body["taskId"], &body["attempt"]), (&json!(id), &json!(2)));
     assert_eq!(body["input"], json!({"order": 7}));
     assert_eq!(message.id(), Some(format!("{id}.2").as_str()));
+    // A timer has no trace of its own.
+    assert_eq!(message.header("traceparent"), Some(TRACEPARENT));
     let journal = world.journal("i").await;
     assert!(journal.iter().any(|entry| entry.what == What::Retrying));
 

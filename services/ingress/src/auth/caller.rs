@@ -57,10 +57,12 @@ impl Caller {
         Self { address, ..self }
     }
 
-    /// The kind of its credential, for the audit log.
-    pub(crate) fn credential(who: &str) -> Option<&'static str> {
+    /// The kind of its credential when it did this, for the audit log.
+    pub(crate) fn credential(who: &str, what: &str) -> Option<&'static str> {
         match who {
-            "local" | ANONYMOUS | "configuration" | "command line" => None,
+            "local" | "configuration" | "command line" => None,
+            _ if matches!(what, "login" | "login.refuse" | "user.password") => Some("password"),
+            ANONYMOUS => None,
             who if who.starts_with("user:") || who.starts_with("oidc:") => Some("token"),
             _ => Some("api-key"),
         }
@@ -128,15 +130,21 @@ mod tests {
 
     #[test]
     fn the_audit_log_names_the_kind_of_a_credential() {
-        for (who, expected) in [
-            ("user:ann", Some("token")),
-            ("oidc:42 (ann@example.com)", Some("token")),
-            ("app:shop", Some("api-key")),
-            ("bootstrap", Some("api-key")),
-            ("local", None),
-            (ANONYMOUS, None),
+        for (who, what, expected) in [
+            ("user:ann", "user.create", Some("token")),
+            ("user:ann", "logout", Some("token")),
+            ("user:ann", "login", Some("password")),
+            ("user:ann", "login.refuse", Some("password")),
+            (ANONYMOUS, "login.refuse", Some("password")),
+            ("user:ann", "user.password", Some("password")),
+            ("command line", "user.password", None),
+            ("oidc:42 (ann@example.com)", "user.create", Some("token")),
+            ("app:shop", "user.create", Some("api-key")),
+            ("bootstrap", "user.create", Some("api-key")),
+            ("local", "user.create", None),
+            (ANONYMOUS, "request.refuse", None),
         ] {
-            assert_eq!(Caller::credential(who), expected, "{who}");
+            assert_eq!(Caller::credential(who, what), expected, "{who} {what}");
         }
     }
 

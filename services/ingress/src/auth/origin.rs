@@ -25,7 +25,7 @@ pub(crate) fn guard(app: &App, request: &Request) -> Result<(), Problem> {
         ));
     }
     let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
-    check(request, route, &app.config.cors_origins)
+    check(request, route, app.config.cors_origins.values())
 }
 
 fn check(request: &Request, route: Option<&str>, allowed: &[String]) -> Result<(), Problem> {
@@ -60,7 +60,7 @@ fn check(request: &Request, route: Option<&str>, allowed: &[String]) -> Result<(
     if origin.is_some_and(|origin| !is_own(origin)) || is_foreign_fetch {
         return Err(Problem::forbidden(
             "the request comes from a web page of another origin: without authentication this \
-             server is not for web pages; configure API keys, or name the origin in cors_origins",
+             server is not for web pages; configure API keys, or name the origin in cors-origins",
         ));
     }
     Ok(())

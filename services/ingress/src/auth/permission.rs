@@ -312,6 +312,23 @@ pub fn permissions() -> BTreeSet<&'static str> {
     names
 }
 
+/// Refuses a permission that no route requires, and that is none of these `policies` of workflow
+/// endpoints. All permissions of one verb (`read:*`) and all (`*`) are right.
+///
+/// # Errors
+/// The permissions that there are.
+pub fn check_permission(text: &str, policies: &BTreeSet<&str>) -> Result<(), String> {
+    let known: BTreeSet<&str> = permissions();
+    let verbs = known.union(policies).filter_map(|name| name.split_once(':'));
+    let is_verb = |verb: &str| verbs.clone().any(|(one, _)| one == verb);
+    let is_known = known.contains(text) || policies.contains(text);
+    if text == "*" || is_known || text.strip_suffix(":*").is_some_and(is_verb) {
+        return Ok(());
+    }
+    let known = known.iter().copied().collect::<Vec<_>>().join(", ");
+    Err(format!("there is no such permission; use * for all, read:* for all of a verb, or {known}"))
+}
+
 /// The credentials that the route with this template requires.
 pub(crate) fn of(method: &Method, template: &str) -> Need {
     if let Some(need) = find(ROOT, method, template) {

@@ -1,18 +1,23 @@
 //! Reads JSON as clients of .NET write it: the members of a request in any case, and null for a
 //! member that is absent. Values of the caller, such as the input of a workflow, stay as they are.
 
-use serde::de::value::{MapDeserializer, SeqDeserializer};
+use std::iter::Enumerate;
+use std::vec::IntoIter;
+
 use serde::de::{
-    DeserializeOwned, Deserializer, Error as _, IntoDeserializer, Unexpected, Visitor,
+    DeserializeOwned, DeserializeSeed, Deserializer, Error as _, IntoDeserializer as _, MapAccess,
+    SeqAccess, Unexpected, Visitor,
 };
 use serde::forward_to_deserialize_any;
-use serde_json::{Error, Value};
+use serde_json::Value;
+
+use super::mismatch::Mismatch;
 
 /// Reads a value as a request.
 ///
 /// # Errors
 /// The member that does not fit.
-pub(crate) fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, Error> {
+pub(crate) fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, Mismatch> {
     T::deserialize(Lenient(value))
 }
 
@@ -43,19 +48,53 @@ fn whole(value: Value) -> Value {
     }
 }
 
-impl<'de> IntoDeserializer<'de, Error> for Lenient {
-    type Deserializer = Self;
+/// The members of an object; an error names the one that it is in.
+struct Members<I> {
+    rest: I,
+    next: Option<(String, Value)>,
+}
 
-    fn into_deserializer(self) -> Self {
-        self
+impl<'de, I: Iterator<Item = (String, Value)>> MapAccess<'de> for Members<I> {
+    type Error = Mismatch;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Mismatch> {
+        self.next = self.rest.next();
+        let Some((name, _)) = &self.next else { return Ok(None) };
+        seed.deserialize(name.as_str().into_deserializer()).map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Mismatch> {
+        let next = self.next.take();
+        let (name, value) =
+            next.ok_or_else(|| Mismatch::custom("there is a value without a name"))?;
+        seed.deserialize(Lenient(value)).map_err(|mismatch| mismatch.within(&name))
+    }
+}
+
+/// The items of a list; an error names the one that it is in.
+struct Items(Enumerate<IntoIter<Value>>);
+
+impl<'de> SeqAccess<'de> for Items {
+    type Error = Mismatch;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Mismatch> {
+        let Some((at, value)) = self.0.next() else { return Ok(None) };
+        let read = seed.deserialize(Lenient(value)).map(Some);
+        read.map_err(|mismatch| mismatch.within(&format!("[{at}]")))
     }
 }
 
 impl<'de> Deserializer<'de> for Lenient {
-    type Error = Error;
+    type Error = Mismatch;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        self.0.deserialize_any(visitor)
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+        Ok(self.0.deserialize_any(visitor)?)
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -63,29 +102,27 @@ impl<'de> Deserializer<'de> for Lenient {
         _: &'static str,
         fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Error> {
+    ) -> Result<V::Value, Mismatch> {
         let members = match self.0 {
             Value::Object(members) => members,
             // A list is no request, though serde would read its items as members.
-            Value::Array(_) => return Err(Error::invalid_type(Unexpected::Seq, &visitor)),
-            other => return other.deserialize_any(visitor),
+            Value::Array(_) => return Err(Mismatch::invalid_type(Unexpected::Seq, &visitor)),
+            other => return Ok(other.deserialize_any(visitor)?),
         };
-        let members = members.into_iter().map(|(name, value)| (known(name, fields), Self(value)));
+        let members = members.into_iter().map(|(name, value)| (known(name, fields), value));
         let is_absent = |name: &str, value: &Value| value.is_null() && fields.contains(&name);
-        let members = members.filter(|(name, value)| !is_absent(name, &value.0));
-        visitor.visit_map(MapDeserializer::new(members))
+        let rest = members.filter(|(name, value)| !is_absent(name, value));
+        visitor.visit_map(Members { rest, next: None })
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
         if self.0.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
-    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
         match self.0 {
-            Value::Array(items) => {
-                visitor.visit_seq(SeqDeserializer::new(items.into_iter().map(Self)))
-            }
-            other => other.deserialize_seq(visitor),
+            Value::Array(items) => visitor.visit_seq(Items(items.into_iter().enumerate())),
+            other => Ok(other.deserialize_seq(visitor)?),
         }
     }
 
@@ -93,7 +130,7 @@ impl<'de> Deserializer<'de> for Lenient {
         self,
         _: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Error> {
+    ) -> Result<V::Value, Mismatch> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -102,16 +139,16 @@ impl<'de> Deserializer<'de> for Lenient {
         name: &'static str,
         variants: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Error> {
-        self.0.deserialize_enum(name, variants, visitor)
+    ) -> Result<V::Value, Mismatch> {
+        Ok(self.0.deserialize_enum(name, variants, visitor)?)
     }
 
-    fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        whole(self.0).deserialize_any(visitor)
+    fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+        Ok(whole(self.0).deserialize_any(visitor)?)
     }
 
-    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        whole(self.0).deserialize_any(visitor)
+    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+        Ok(whole(self.0).deserialize_any(visitor)?)
     }
 
     forward_to_deserialize_any! {
@@ -172,11 +209,15 @@ mod tests {
     fn what_does_not_fit_is_refused() {
         let refused = |value: Value| from_value::<Outer>(value).unwrap_err().to_string();
         assert!(refused(json!({"PageSize": null})).contains("missing field `pageSize`"));
-        assert!(refused(json!({"pageSize": 7.5})).contains("floating point"));
-        assert!(refused(json!({"pageSize": "7"})).contains("invalid type: string"));
+        assert!(refused(json!({"pageSize": 7.5})).starts_with("pageSize is 7.5, and has to be"));
+        assert!(refused(json!({"PageSize": "7"})).starts_with("pageSize is \"7\", and has to be"));
+        let names = refused(json!({"pageSize": 7, "inner": [{}, {"names": ["a", 1]}]}));
+        assert_eq!(names, "inner[1].names[1] is 1, and has to be a text");
+        let input = refused(json!({"pageSize": 7, "inner": {}}));
+        assert_eq!(input, "inner is an object, and has to be a list");
         assert!(refused(json!({"pageSize": 7, "PAGESIZE": 8})).contains("duplicate field"));
         assert!(refused(json!({"pageSize": 7, "inner": [{"more": 1}]})).contains("unknown field"));
         assert!(refused(json!({"pageSize": 7, "one": {"more": null}})).contains("unknown field"));
-        assert!(refused(json!([7])).contains("invalid type: sequence"));
+        assert_eq!(refused(json!([7])), "it is a list, and has to be an object");
     }
 }

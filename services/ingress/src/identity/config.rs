@@ -73,7 +73,7 @@ impl IdentityConfig {
     /// The reason; never a key or the password.
     pub(crate) fn check(&self) -> Result<(), String> {
         if let Some(file) = &self.key_file {
-            key_file::read(file)?;
+            key_file::read(file).map_err(|reason| format!("signing-key-file: {reason}"))?;
         }
         let Some((name, secret)) = &self.first else { return Ok(()) };
         let named = |reason: String| format!("the first user: {reason}");
@@ -89,7 +89,10 @@ fn first(settings: &Settings) -> Result<Option<(String, Secret)>, String> {
             return Err("admin-password and admin-password-file are both set: use one".to_owned());
         }
         (Some(password), None) => Some(password.clone()),
-        (None, Some(file)) => Some(Secret::new(password::of_file(file)?)),
+        (None, Some(file)) => {
+            let named = |why: String| format!("admin-password-file: {why}");
+            Some(Secret::new(password::of_file(file).map_err(named)?))
+        }
         (None, None) => None,
     };
     match (&settings.admin_name, given) {
@@ -142,7 +145,8 @@ mod tests {
             assert!(!why.contains("horse"), "{why}");
         }
         let missing = ("STAUNCH_ADMIN_PASSWORD_FILE", "/no/such/file");
-        assert!(read(&[on, name, missing]).is_err());
+        let why = read(&[on, name, missing]).unwrap_err();
+        assert!(why.starts_with("admin-password-file: cannot read /no/such/file"), "{why}");
     }
 
     #[test]

@@ -140,14 +140,9 @@ pub(crate) async fn follow(
     let (next, gap) = match begin {
         Begin::Now => (span.last + 1, None),
         Begin::Start => (span.first, None),
-        Begin::After(number) if number > span.last => (
-            span.first,
-            Some(Event::gap(
-                "the stream of events was created anew",
-                number.saturating_add(1),
-                None,
-            )),
-        ),
+        Begin::After(number) if number > span.last => {
+            (span.first, Some(Event::beyond(number, span.last)))
+        }
         Begin::After(number) if number + 1 < span.first => {
             let to = Some(span.first - 1);
             (span.first, Some(Event::gap("events this old are not kept", number + 1, to)))

@@ -41,6 +41,17 @@ impl Event {
         Self { id: None, name: "gap".to_owned(), data }
     }
 
+    /// The reader asked for what comes after an event that there is not.
+    pub(crate) fn beyond(number: u64, last: u64) -> Self {
+        let reason = format!(
+            "there is no event {number} yet, the last is {last}: these are all that the stream has, \
+             which may have been created anew"
+        );
+        let mut gap = Self::gap(&reason, number.saturating_add(1), None);
+        gap.data["last"] = json!(last);
+        gap
+    }
+
     /// The last event of a stream that the server ends.
     pub(crate) fn end(reason: &str) -> Self {
         Self { id: None, name: "end".to_owned(), data: json!({ "reason": reason }) }

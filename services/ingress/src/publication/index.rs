@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use catalog::run_apart;
 use engine::{Examined, Library, Problem as Flaw, Triggers};
-use model::{ActivityId, CommandId, Definition, DefinitionId, Schedule, Trigger};
+use model::{
+    ActivityId, CommandId, Definition, DefinitionId, MessageSource, Schedule, Stimulus, Trigger,
+};
 use serde_json::{Value, json};
 use store::{VersionOption, check};
 
@@ -53,7 +55,8 @@ impl Index {
         let Triggers { stimuli: triggers, mut schedules } = triggers;
         let (flaws, warnings): (Vec<_>, Vec<_>) = problems.iter().partition(|one| one.is_error());
         errors.extend(flaws.into_iter().map(shown));
-        let warnings: Vec<_> = warnings.into_iter().map(shown).collect();
+        let deaf = deaf(app, &definition.definition_id, &triggers);
+        let warnings: Vec<_> = warnings.into_iter().map(shown).chain(deaf).collect();
         // A time that never comes is known already where it is written out.
         let known: BTreeSet<_> = errors.iter().map(place_of).collect();
         let late = schedule::begin(&mut schedules, app.now()).into_iter();
@@ -126,6 +129,20 @@ fn shown(flaw: &Flaw) -> Value {
         shown["severity"] = json!(flaw.severity);
     }
     shown
+}
+
+/// A warning for each trigger that listens where the configuration of this node, which executors usually
+/// share, does not allow it: nothing would start, and only the log of the executors says so.
+fn deaf(app: &App, id: &DefinitionId, triggers: &[Trigger]) -> Vec<Value> {
+    let messages = triggers.iter().filter(|trigger| trigger.name == Stimulus::MESSAGE);
+    let refused = messages.filter_map(|trigger| {
+        let source = MessageSource::of(&trigger.payload)?;
+        let reason = app.config.nats.allow_source(id, &source).err()?;
+        let message =
+            format!("nothing starts here yet: by the configuration of this node, {reason}");
+        Some(shown(&Flaw::warning(Some(&trigger.activity_id), None, message)))
+    });
+    refused.collect()
 }
 
 /// The HTTP routes that receive the same requests as another trigger, of another definition or of

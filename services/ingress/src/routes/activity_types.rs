@@ -43,7 +43,8 @@ pub(super) async fn register(
     caller: Caller,
     Body(document): Body<Value>,
 ) -> Result<Json<Value>, Problem> {
-    let kind = engine::activity_type(document).map_err(|flaws| {
+    let read = engine::activity_type(document).and_then(|kind| workers::not_own(&app, kind));
+    let kind = read.map_err(|flaws| {
         let advice = "docs/activity-types.md has an example";
         Problem::bad_request(format!(
             "this activity type cannot be used: {}; {advice}",
@@ -51,12 +52,6 @@ pub(super) async fn register(
         ))
         .with("problems", flaws)
     })?;
-    if app.cx.engine.descriptors().iter().any(|own| own.type_name == kind.type_name) {
-        return Err(Problem::bad_request(format!(
-            "{} is a type of Staunch itself",
-            kind.type_name
-        )));
-    }
     workers::register(&app, &kind).await?;
     let details = json!({"version": kind.version, "mode": kind.mode});
     app.audit(&caller, "activity-type.register", &kind.type_name, details).await;

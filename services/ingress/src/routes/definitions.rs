@@ -89,20 +89,21 @@ async fn summaries(
 
 /// Reads `orderBy` and `orderDirection`.
 fn order(params: &Params) -> Result<DefinitionOrder, Problem> {
-    let wrong = |name: &str, text: &str, words: &str| {
+    let wrong = |name: &str, words: &str| {
+        let text = params.one(name).unwrap_or_default();
         Problem::bad_request(format!("query parameter {name} is {text:?}: use {words}"))
     };
     let by = match params.one("orderBy").unwrap_or("Name").to_ascii_lowercase().as_str() {
         "name" => DefinitionColumn::Name,
         "created" | "createdat" => DefinitionColumn::CreatedAt,
         "version" => DefinitionColumn::Version,
-        other => return Err(wrong("orderBy", other, "Name, Created or Version")),
+        _ => return Err(wrong("orderBy", "Name, Created or Version")),
     };
     let ascending = match params.one("orderDirection").map(str::to_ascii_lowercase).as_deref() {
         None => by == DefinitionColumn::Name,
         Some("ascending") => true,
         Some("descending") => false,
-        Some(other) => return Err(wrong("orderDirection", other, "Ascending or Descending")),
+        Some(_) => return Err(wrong("orderDirection", "Ascending or Descending")),
     };
     Ok(DefinitionOrder { by, ascending })
 }

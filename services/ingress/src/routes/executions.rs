@@ -199,7 +199,7 @@ pub(super) struct CallStack {
 #[utoipa::path(get, path = "/activity-executions/{id}/call-stack", tag = "instances",
     params(("id" = String, Path),
         ("includeCrossWorkflowChain" = Option<bool>, Query,
-            description = "With the executions of the instances that wait for this one; the default"),
+            description = "With the executions of the instances that waited for this one; the default"),
         ("skip" = Option<u64>, Query), ("take" = Option<u64>, Query)),
     responses((status = 200, body = CallStack), (status = 404, body = ProblemBody)))]
 pub(super) async fn call_stack(
@@ -241,9 +241,10 @@ async fn outside(
     let Some(bookmark_id) = &parent.bookmark_id else { return Ok(None) };
     let Some(around) = record::find(app, &parent.instance_id).await? else { return Ok(None) };
     let bookmark = around.state().bookmarks.get(bookmark_id);
-    let Some(waiting) = bookmark.map(|found| found.activity_instance_id.clone()) else {
-        return Ok(None);
-    };
+    let waiting = bookmark.map(|found| found.activity_instance_id.clone());
+    // One that waits no more was named when this instance started.
+    let named = seen.state().parent.as_ref().and_then(|parent| parent.activity_instance_id.clone());
+    let Some(waiting) = waiting.or(named) else { return Ok(None) };
     let executions = Executions::of(app, &around).await?;
     let is_there = executions.get(&waiting).is_some();
     Ok(is_there.then_some((executions, waiting)))

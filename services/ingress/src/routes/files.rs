@@ -14,7 +14,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use engine::Engine;
 use futures::stream;
-use model::{Definition, DefinitionId, VersionId, depth, json as exact, limits};
+use model::{Definition, DefinitionId, Map, VersionId, depth, json as exact, limits};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use store::VersionOption;
@@ -24,6 +24,7 @@ use super::definitions::{definition_id, file_name, one, version_option};
 use super::reading::Reading;
 use super::saving::audit_draft;
 use crate::archive::{Packed, pack, unpack};
+use crate::body::lenient::is_member;
 use crate::body::{Body, BytesMax, Params, content_type, read};
 use crate::endpoint::form::{FormLimits, multipart};
 use crate::pipeline::identify::Asking;
@@ -139,7 +140,8 @@ fn definition(
     exact::check_integers(&bytes).map_err(|error| wrong(error.to_string()))?;
     let document: Value =
         serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
-    if document.get("root").is_none() {
+    let has_root = |members: &Map| members.keys().any(|name| is_member(name, &["root"]));
+    if !document.as_object().is_some_and(has_root) {
         return Err(wrong("there is no root activity".to_owned()));
     }
     let mut definition = Reading::of(document, &name)?.draft(engine)?;

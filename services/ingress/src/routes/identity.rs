@@ -1,5 +1,6 @@
 //! Logins, refreshes and logouts.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -10,11 +11,12 @@ use axum::{Extension, Json};
 use chassis::Auth;
 use chassis::http::Peer;
 use serde::{Deserialize, Serialize};
-use store::Role;
+use store::check::HTTP_ENDPOINT;
+use store::{Role, User};
 use utoipa::ToSchema;
 
 use crate::auth::caller::Caller;
-use crate::auth::permission::permissions;
+use crate::auth::permission::{check_permission, permissions};
 use crate::auth::{Credentials, credentials};
 use crate::body::Body;
 use crate::identity::login::{self, Tokens};
@@ -193,6 +195,26 @@ pub(super) async fn within(
     Ok(roles)
 }
 
+/// Refuses permissions that nothing requires: neither a route, nor the `policy` of an endpoint that
+/// starts a published workflow.
+pub(super) async fn must_be_known(app: &App, wanted: &[String]) -> Result<(), Problem> {
+    let none = BTreeSet::new();
+    if wanted.iter().all(|one| check_permission(one, &none).is_ok()) {
+        return Ok(());
+    }
+    let triggers = app.cx.store.triggers_named(HTTP_ENDPOINT).await?;
+    let policies = triggers.iter().filter_map(|trigger| trigger.payload.get("policy")?.as_str());
+    let policies: BTreeSet<&str> = policies.collect();
+    for one in wanted {
+        check_permission(one, &policies).map_err(|why| {
+            Problem::bad_request(format!(
+                "permission {one:?}: {why}, or the `policy` of a published endpoint"
+            ))
+        })?;
+    }
+    Ok(())
+}
+
 /// Refuses a caller who lacks one of these permissions.
 pub(super) fn may_give(caller: &Caller, permissions: &[String]) -> Result<(), Problem> {
     match permissions.iter().find(|wanted| !caller.may(wanted)) {
@@ -202,6 +224,37 @@ pub(super) fn may_give(caller: &Caller, permissions: &[String]) -> Result<(), Pr
             caller.who
         ))),
     }
+}
+
+/// Refuses a change by a user after which no user who can log in would have all permissions. Other
+/// callers keep their permissions, and can make a user.
+pub(super) async fn must_keep_an_administrator(
+    app: &App,
+    caller: &Caller,
+    change: impl FnOnce(&mut Vec<User>, &mut Vec<Role>),
+) -> Result<(), Problem> {
+    if !caller.who.starts_with("user:") {
+        return Ok(());
+    }
+    let (mut users, mut roles) = (app.cx.store.users().await?, app.cx.store.roles().await?);
+    if !have_administrator(&users, &roles) {
+        return Ok(());
+    }
+    change(&mut users, &mut roles);
+    if have_administrator(&users, &roles) {
+        return Ok(());
+    }
+    let detail = "the caller is the only user who may do everything: give a role with all \
+                  permissions (`*`) to another user first";
+    Err(Problem::conflict("last-administrator", detail))
+}
+
+fn have_administrator(users: &[User], roles: &[Role]) -> bool {
+    let all = |id: &String| {
+        let role = roles.iter().find(|role| role.id == *id);
+        role.is_some_and(|role| role.permissions.iter().any(|one| one == "*"))
+    };
+    users.iter().any(|user| !user.is_disabled && user.roles.iter().any(all))
 }
 
 /// Refuses more users, roles or applications than there may be.

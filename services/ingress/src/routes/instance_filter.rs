@@ -240,7 +240,8 @@ impl ListRequest {
             Some("updatedat" | "updated" | "lastexecuted") => Some(TimeColumn::UpdatedAt),
             Some("finished" | "finishedat") => Some(TimeColumn::FinishedAt),
             Some("name") => None,
-            Some(other) => {
+            Some(_) => {
+                let other = self.order_by.as_deref().unwrap_or_default();
                 return Err(Problem::bad_request(format!(
                     "orderBy {other:?} is not valid: use Created, UpdatedAt, \
                      LastExecuted, Finished or Name"
@@ -257,7 +258,8 @@ impl TimestampFilter {
             "createdat" => TimeColumn::CreatedAt,
             "updatedat" => TimeColumn::UpdatedAt,
             "finishedat" => TimeColumn::FinishedAt,
-            other => {
+            _ => {
+                let other = &self.column;
                 return Err(Problem::bad_request(format!(
                     "column {other:?} is not valid: use CreatedAt, UpdatedAt or FinishedAt"
                 )));
@@ -270,7 +272,8 @@ impl TimestampFilter {
             "greaterthan" => TimeOperator::GreaterThan,
             "lessthanorequal" => TimeOperator::LessThanOrEqual,
             "greaterthanorequal" => TimeOperator::GreaterThanOrEqual,
-            other => {
+            _ => {
+                let other = &self.operator;
                 return Err(Problem::bad_request(format!(
                     "operator {other:?} is not valid: use Is, IsNot, LessThan, GreaterThan, \
                      LessThanOrEqual or GreaterThanOrEqual"

@@ -25,6 +25,34 @@ const COUNTED_MAX: u64 = 100_000;
 /// The system definitions that a filter can name: a database binds each of them.
 const SYSTEMS_MAX: usize = 10_000;
 
+/// The parameters of the list, all of which the description has, and those of a page.
+const PARAMETERS: [&str; 24] = [
+    "page",
+    "pageSize",
+    "skip",
+    "take",
+    "cursor",
+    "searchTerm",
+    "ids",
+    "definitionId",
+    "definitionIds",
+    "definitionVersionId",
+    "correlationId",
+    "name",
+    "version",
+    "parentWorkflowInstanceId",
+    "hasIncidents",
+    "isSystem",
+    "status",
+    "statuses",
+    "subStatus",
+    "subStatuses",
+    "orderBy",
+    "orderDirection",
+    "variable",
+    "access_token",
+];
+
 /// Lists instances, newest first. `nextCursor` of an answer is the `cursor` of the next page: that way
 /// the last page of a long list costs as little as the first.
 #[utoipa::path(get, path = "/workflow-instances", tag = "instances",
@@ -43,6 +71,7 @@ pub(super) async fn list(
     State(app): State<Arc<App>>,
     params: Params,
 ) -> Result<Json<InstancePage>, Problem> {
+    params.only(&PARAMETERS)?;
     listed(&app, ListRequest::of(&params)?).await
 }
 

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use store::{ApiKey, AuditFilter};
 use utoipa::ToSchema;
 
+use super::identity::must_be_known;
 use crate::audit::shown;
 use crate::auth::caller::Caller;
 use crate::auth::hash_of;
@@ -112,6 +113,7 @@ pub(super) async fn make(
             long.len()
         )));
     }
+    must_be_known(&app, &request.permissions).await?;
     if request.lifetime_seconds.is_some_and(|seconds| seconds > LIFETIME_SECONDS_MAX) {
         return Err(Problem::bad_request(format!(
             "lifetimeSeconds is above {LIFETIME_SECONDS_MAX}: leave it out for a key without end"

@@ -187,14 +187,8 @@ pub(super) async fn replay(
     Body(request): Body<ReplayRequest>,
 ) -> Result<Json<Value>, Problem> {
     let letter = one(&app, &id).await?;
-    if !letter.is_command() {
-        return Err(Problem::conflict(
-            "unfit",
-            format!(
-                "dead letter {id} is a row of the database that could not be read, and no command: \
-                 look at it with `staunch dead show {id}`"
-            ),
-        ));
+    if let Some(why) = letter.why_not_again() {
+        return Err(Problem::conflict("unfit", format!("dead letter {id} {why}")));
     }
     let message = match &request.body {
         Some(body) => edited(&letter, body, &asking.caller)?,

@@ -70,9 +70,8 @@ impl PlanFilter {
             && self.sub_statuses.is_empty()
             && self.activity_filters.iter().all(ActivityFilter::is_empty);
         let mut selection = Selection::new(InstanceFilter::default(), self.activity_filters)?;
-        if is_empty && !self.empty_filter_selects_all || self.is_system == Some(true) {
-            return Ok(None);
-        }
+        let selects_none =
+            is_empty && !self.empty_filter_selects_all || self.is_system == Some(true);
         let request = ListRequest {
             ids: Some(self.workflow_instance_ids),
             correlation_id: one("correlationIds", self.correlation_ids)?,
@@ -86,10 +85,13 @@ impl PlanFilter {
             sub_statuses: Some(self.sub_statuses),
             ..ListRequest::default()
         };
-        let Some(mut filter) = request.checked()? else { return Ok(None) };
+        // What is wrong is said also where nothing would be selected.
+        let checked = request.checked()?;
+        let selects_none = selects_none || checked.is_none();
+        let mut filter = checked.unwrap_or_default();
         searching::resolve(app, &mut filter, &self.variable_filters).await?;
         selection.instances = filter;
-        Ok(Some(selection))
+        Ok((!selects_none).then_some(selection))
     }
 }
 

@@ -8,6 +8,7 @@ use model::{Definition, Misread};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
+use super::naming;
 use crate::app::App;
 use crate::problem::Problem;
 use crate::publication;
@@ -24,9 +25,10 @@ impl Reading {
     /// Reads a definition.
     ///
     /// # Errors
-    /// Nothing of it can be read.
+    /// Nothing of it can be read, or two of its members have the same name in another case.
     pub(super) fn of(mut document: Value, what: impl Into<String>) -> Result<Self, Problem> {
         let what = what.into();
+        naming::of_definition(&mut document, &what)?;
         if let Ok(definition) = Definition::deserialize(&document) {
             return Ok(Self { definition, misread: Vec::new(), what });
         }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use store::{Role, RoleChange};
 use utoipa::ToSchema;
 
-use super::identity::{may_give, must_fit, name};
+use super::identity::{may_give, must_be_known, must_fit, must_keep_an_administrator, name};
 use crate::auth::caller::Caller;
 use crate::body::Body;
 use crate::problem::ProblemBody;
@@ -89,7 +89,9 @@ pub(super) async fn create(
         ));
     }
     let permissions = request.permissions.unwrap_or_default();
-    check(&caller, &permissions)?;
+    check(&permissions)?;
+    must_be_known(&app, &permissions).await?;
+    may_give(&caller, &permissions)?;
     must_fit(app.cx.store.roles().await?.len())?;
     let role = Role { id, name, permissions, created_at: app.now() };
     if !app.cx.store.create_role(&role).await? {
@@ -104,19 +106,34 @@ pub(super) async fn create(
 /// Changes a role. Its holders have the permissions of the new one with their next request.
 #[utoipa::path(put, path = "/identity/roles/{id}", tag = "identity", params(("id" = String, Path)), request_body = RoleUpdate,
     responses((status = 200, body = RoleSummary), (status = 400, body = ProblemBody), (status = 403, body = ProblemBody),
-        (status = 404, body = ProblemBody)))]
+        (status = 404, body = ProblemBody),
+        (status = 409, body = ProblemBody, description = "the caller is the last user with all permissions")))]
 pub(super) async fn update(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
     caller: Caller,
     Body(request): Body<RoleUpdate>,
 ) -> Result<Json<RoleSummary>, Problem> {
-    must_reach(&app, &caller, &id).await?;
+    let role = must_reach(&app, &caller, &id).await?;
     let change = RoleChange {
         name: request.name.as_deref().map(|given| name(Some(given))).transpose()?,
         permissions: request.permissions,
     };
-    check(&caller, change.permissions.as_deref().unwrap_or_default())?;
+    let permissions = change.permissions.as_deref().unwrap_or_default();
+    check(permissions)?;
+    // What the role has already may be the policy of a workflow that is gone.
+    let is_new = |one: &&String| !role.permissions.contains(*one);
+    let new: Vec<_> = permissions.iter().filter(is_new).cloned().collect();
+    must_be_known(&app, &new).await?;
+    may_give(&caller, permissions)?;
+    must_keep_an_administrator(&app, &caller, |_, roles| {
+        for role in roles.iter_mut().filter(|role| role.id == id) {
+            if let Some(permissions) = &change.permissions {
+                role.permissions.clone_from(permissions);
+            }
+        }
+    })
+    .await?;
     let changed = app.cx.store.change_role(&id, &change).await?.ok_or_else(|| unknown(&id))?;
     let details = json!({"name": change.name, "permissions": change.permissions});
     app.audit(&caller, "role.update", &id, details).await;
@@ -149,14 +166,15 @@ pub(super) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Refuses a caller who lacks a permission of the role.
-async fn must_reach(app: &App, caller: &Caller, id: &str) -> Result<(), Problem> {
+/// The role, if the caller has all its permissions.
+async fn must_reach(app: &App, caller: &Caller, id: &str) -> Result<Role, Problem> {
     let roles = app.cx.store.roles_of(&[id.to_owned()]).await?;
-    let role = roles.first().ok_or_else(|| unknown(id))?;
-    may_give(caller, &role.permissions)
+    let role = roles.into_iter().next().ok_or_else(|| unknown(id))?;
+    may_give(caller, &role.permissions)?;
+    Ok(role)
 }
 
-fn check(caller: &Caller, permissions: &[String]) -> Result<(), Problem> {
+fn check(permissions: &[String]) -> Result<(), Problem> {
     if permissions.len() > KEY_PERMISSIONS_MAX {
         return Err(Problem::bad_request(format!(
             "a role has at most {KEY_PERMISSIONS_MAX} permissions"
@@ -168,7 +186,7 @@ fn check(caller: &Caller, permissions: &[String]) -> Result<(), Problem> {
             "a permission has 1 to {PERMISSION_BYTES_MAX} bytes, such as read:workflow-instances"
         )));
     }
-    may_give(caller, permissions)
+    Ok(())
 }
 
 /// The name in lowercase letters, digits and dashes.

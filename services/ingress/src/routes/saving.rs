@@ -15,6 +15,7 @@ use utoipa::ToSchema;
 
 use super::bulk::bounded;
 use super::definitions::definition_id;
+use super::naming;
 use super::reading::{Reading, publishable};
 use crate::app::App;
 use crate::auth::caller::Caller;
@@ -313,6 +314,7 @@ pub(super) fn unwrapped(body: Value) -> Result<Sent, Problem> {
             "the body is not a JSON object: send a workflow definition",
         ));
     };
+    naming::named(&mut members, naming::SENT, "the body")?;
     match members.remove("model").filter(|model| !model.is_null()) {
         Some(model @ Value::Object(_)) => {
             Ok(Sent { document: model, publish: published(&mut members)?, is_wrapped: true })

@@ -66,21 +66,21 @@ impl VariableFilter {
         };
         let kinds = names.get(name).ok_or_else(|| not_searchable(name, names))?;
         let listed = kinds.iter().map(|kind| kind.as_str()).collect::<Vec<_>>().join(" or ");
-        let fitting = kinds.iter().filter(|kind| fits(operator, **kind));
-        let mut fitting = fitting.peekable();
-        if fitting.peek().is_none() {
+        let fitting: Vec<_> = kinds.iter().filter(|kind| fits(operator, **kind)).collect();
+        if fitting.is_empty() {
             return Err(Problem::bad_request(format!(
                 "variable {name} is searchable as {listed}, and has no operator {}: prefix is for \
                  texts, and booleans have eq and ne",
                 self.operator
             )));
         }
-        let keys: Vec<SearchKey> = fitting.filter_map(|kind| key(*kind, value)).collect();
+        let keys: Vec<SearchKey> = fitting.iter().filter_map(|kind| key(**kind, value)).collect();
         if keys.is_empty() {
+            let forms: Vec<_> = fitting.iter().map(|kind| form(**kind)).collect();
             return Err(Problem::bad_request(format!(
-                "variable {name} is searchable as {listed}, which {} is not: write a text, a number \
-                 such as 2.5, a time such as 2026-01-31T08:00:00Z, or true or false",
-                cut(&value.to_string())
+                "variable {name} is searchable as {listed}, which {} is not: write {}",
+                cut(&value.to_string()),
+                forms.join(", or ")
             )));
         }
         let length = value.as_str().map_or(0, str::len);
@@ -142,6 +142,16 @@ fn fits(operator: ValueOperator, kind: Searchable) -> bool {
 
 fn key(kind: Searchable, value: &Value) -> Option<SearchKey> {
     value.as_str().map_or_else(|| kind.key(value), |text| kind.read(text))
+}
+
+/// How a value of this kind is written.
+fn form(kind: Searchable) -> &'static str {
+    match kind {
+        Searchable::Text => "a text",
+        Searchable::Number => "a number such as 2.5",
+        Searchable::Time => "a time such as 2026-01-31T08:00:00Z, or a date such as 2026-01-31",
+        Searchable::Boolean => "true or false",
+    }
 }
 
 fn not_searchable(name: &str, names: &SearchableNames) -> Problem {

@@ -25,7 +25,7 @@ use crate::{App, Problem, bounds, record, respond};
 
 /// The result of a worker.
 #[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct CompleteRequest {
     /// The result of the task.
     result: Option<Value>,
@@ -65,6 +65,23 @@ fn check_attempt(attempt: Option<u32>) -> Result<(), Problem> {
         ))),
         None => Ok(()),
     }
+}
+
+/// Refuses problem details in which a member that is read has another type: the worker's reason would
+/// be lost.
+fn check_error(error: &Map) -> Result<(), Problem> {
+    for (name, value) in error.iter().filter(|(_, value)| !value.is_null()) {
+        let (is_fit, expected) = match name.as_str() {
+            "type" | "title" | "detail" => (value.is_string(), "a text"),
+            "status" => (value.is_number(), "a number, such as 503"),
+            _ => continue,
+        };
+        if !is_fit {
+            let shown: String = value.to_string().chars().take(50).collect();
+            return Err(Problem::bad_request(format!("error.{name} is {shown}: write {expected}")));
+        }
+    }
+    Ok(())
 }
 
 /// Completes a task: resumes the instance that handed it out.
@@ -107,6 +124,7 @@ pub(super) async fn fail(
 ) -> Result<Response, Problem> {
     let FailRequest { error, retryable, retry_after, attempt, lease } = request;
     check_attempt(attempt)?;
+    error.as_ref().map_or(Ok(()), check_error)?;
     let pause_max = limits::CALL_PAUSE_MAX.as_secs();
     if let Some(seconds) = retry_after.filter(|seconds| *seconds > pause_max) {
         return Err(Problem::bad_request(format!(

@@ -10,7 +10,9 @@ use serde_json::json;
 use store::{User, UserChange};
 use utoipa::ToSchema;
 
-use super::identity::{NOT_KEPT, Unkept, may_give, must_fit, name, within};
+use super::identity::{
+    NOT_KEPT, Unkept, may_give, must_fit, must_keep_an_administrator, name, within,
+};
 use crate::auth::caller::Caller;
 use crate::body::Body;
 use crate::identity::{login, password};
@@ -135,7 +137,8 @@ pub(super) async fn create(
 /// user has and gets.
 #[utoipa::path(put, path = "/identity/users/{id}", tag = "identity", params(("id" = String, Path)), request_body = UserUpdate,
     responses((status = 200, body = UserSummary), (status = 400, body = ProblemBody), (status = 403, body = ProblemBody),
-        (status = 404, body = ProblemBody)))]
+        (status = 404, body = ProblemBody),
+        (status = 409, body = ProblemBody, description = "the caller is the last user with all permissions")))]
 pub(super) async fn update(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
@@ -146,6 +149,15 @@ pub(super) async fn update(
     if let Some(roles) = &request.roles {
         within(&app, &caller, roles).await?;
     }
+    must_keep_an_administrator(&app, &caller, |users, _| {
+        for user in users.iter_mut().filter(|user| user.id == id) {
+            if let Some(roles) = &request.roles {
+                user.roles.clone_from(roles);
+            }
+            user.is_disabled = request.is_disabled.unwrap_or(user.is_disabled);
+        }
+    })
+    .await?;
     let password_hash = match request.password.filter(|password| !password.is_empty()) {
         Some(password) => Some(hashed(&app, &password).await?),
         None => None,
@@ -166,13 +178,16 @@ pub(super) async fn update(
 
 /// Removes a user and ends its sessions, at once and on all nodes.
 #[utoipa::path(delete, path = "/identity/users/{id}", tag = "identity", params(("id" = String, Path)),
-    responses((status = 204), (status = 403, body = ProblemBody), (status = 404, body = ProblemBody)))]
+    responses((status = 204), (status = 403, body = ProblemBody), (status = 404, body = ProblemBody),
+        (status = 409, body = ProblemBody, description = "the caller is the last user with all permissions")))]
 pub(super) async fn delete(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
     caller: Caller,
 ) -> Result<StatusCode, Problem> {
     let user = must_reach(&app, &caller, &id).await?;
+    must_keep_an_administrator(&app, &caller, |users, _| users.retain(|user| user.id != id))
+        .await?;
     if !app.cx.store.delete_user(&id).await? {
         return Err(unknown(&id));
     }

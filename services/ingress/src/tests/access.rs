@@ -128,6 +128,8 @@ async fn nobody_gives_permissions_they_do_not_have() {
     world.send(make("read:workflow-instances")).await.expect(201);
     world.send(make("*")).await.problem(403);
     world.send(make("read:*")).await.problem(403);
+    let detail = world.send(make("reed:workflow-instances")).await.problem(400);
+    assert!(detail.contains("there is no such permission"), "{detail}");
 }
 
 #[tokio::test]
@@ -149,7 +151,7 @@ async fn without_authentication_web_pages_are_kept_out() {
 #[tokio::test]
 async fn configured_origins_may_use_the_api() {
     let origin = "https://studio.example";
-    let config = Config { cors_origins: vec![origin.to_owned()], ..Config::default() };
+    let config = Config { cors_origins: origin.parse().unwrap(), ..Config::default() };
     let world = World::with(config).await;
     let request = json_request("GET", "/api/workflow-instances", &[("origin", origin)], &json!({}));
     let answer = world.send(request).await;
@@ -171,7 +173,7 @@ async fn only_configured_origins_may_use_the_api() {
     let config = Config {
         auth: Auth::API_KEY,
         api_key: Some(KEY.to_owned()),
-        cors_origins: vec![origin.to_owned()],
+        cors_origins: origin.parse().unwrap(),
         ..Config::default()
     };
     let world = World::without_executor(config).await;
@@ -212,7 +214,7 @@ async fn only_configured_origins_may_use_the_api() {
         assert_eq!(refused.header("access-control-allow-origin"), None, "{path}");
     }
     // Where no key is asked for, the page of a foreign origin is refused altogether.
-    let config = Config { cors_origins: vec![origin.to_owned()], ..Config::default() };
+    let config = Config { cors_origins: origin.parse().unwrap(), ..Config::default() };
     let world = World::without_executor(config).await;
     let request = json_request("GET", path, &[("origin", foreign)], &json!({}));
     assert!(world.send(request).await.problem(403).contains("web page"));

@@ -108,3 +108,30 @@ async fn a_version_that_an_activity_does_not_have_is_warned_of() {
         assert_eq!(told, warns, "{warnings:#?}");
     }
 }
+
+#[tokio::test]
+async fn a_definition_is_read_in_any_case_as_net_writes_it() {
+    let world = World::without_executor(crate::Config::default()).await;
+    let model = json!({"DefinitionId": "lost", "Name": "Lost", "Root": writes_line(),
+        "Variables": [{"Id": "a", "Name": "Amount", "TypeName": "Int32"}], "Note": 1});
+    let draft = world.post(API, &json!({"Model": model, "Publish": false})).await.expect(201);
+    let draft = &draft["workflowDefinition"];
+    assert_eq!((&draft["definitionId"], &draft["name"]), (&json!("lost"), &json!("Lost")));
+    assert_eq!(draft["variables"][0]["name"], "Amount");
+    assert_eq!(draft["isPublished"], false);
+    let exported = world.get(&format!("{API}/lost/export?versionOptions=Latest")).await.expect(200);
+    assert_eq!((&exported["Note"], exported.get("Name")), (&json!(1), None));
+    let saved = world.post(API, &json!({"model": model, "Publish": true})).await.expect(200);
+    assert_eq!(saved["workflowDefinition"]["isPublished"], true);
+    let other = json!({"Name": "Other", "Root": writes_line()});
+    let imported = world.post(&format!("{API}/import"), &other).await.expect(201);
+    assert_eq!(imported["name"], "Other");
+    for (twice, names) in [
+        (json!({"name": "a", "Name": "b", "root": writes_line()}), "\"name\" and \"Name\""),
+        (json!({"root": writes_line(), "Root": writes_line()}), "\"root\" and \"Root\""),
+        (json!({"model": {}, "MODEL": {}}), "\"model\" and \"MODEL\""),
+    ] {
+        let detail = world.post(API, &twice).await.problem(400);
+        assert!(detail.contains(names), "{detail}");
+    }
+}

@@ -30,7 +30,7 @@ async fn every_bad_request_is_a_problem_that_says_why() {
             "/api/workflow-instances",
             r#"{"definitionId": "line", "input": 3}"#,
             400,
-            "invalid type",
+            "input is 3, and has to be an object",
         ),
         (
             "POST",
@@ -51,6 +51,24 @@ async fn every_bad_request_is_a_problem_that_says_why() {
         ("POST", "/api/workflow-instances", r#"{"subStatus": "Bad"}"#, 400, "is not a sub-status"),
         ("POST", "/api/workflow-instances", r#"{"orderBy": "Bad"}"#, 400, "use Created, UpdatedAt"),
         ("GET", "/api/workflow-instances?page=x", "", 400, "query parameter page is \"x\""),
+        (
+            "GET",
+            "/api/workflow-instances?stat=Running",
+            "",
+            400,
+            "there is no query parameter \"stat\" here: use page, pageSize",
+        ),
+        ("GET", "/api/workflow-instances?OrderBy=Nope", "", 400, "orderBy \"Nope\" is not valid"),
+        ("GET", "/api/workflow-definitions?OrderBy=Nope", "", 400, "orderBy is \"Nope\""),
+        ("GET", "/api/workflow-instances?Page=-1", "", 400, "a whole number from 0 on"),
+        (
+            "POST",
+            "/api/workflow-instances/query",
+            r#"{"pageSize":"x"}"#,
+            400,
+            "the filter cannot be read: pageSize is \"x\", and has to be a whole number from 0",
+        ),
+        ("POST", "/api/identity/login", "[]", 400, "it is a list, and has to be an object"),
         (
             "GET",
             "/api/workflow-definitions?versionOptions=Best",

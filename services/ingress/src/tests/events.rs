@@ -66,7 +66,11 @@ async fn a_task_is_completed_once() {
     let payload = &bookmarks["items"][0]["payload"];
     let task_id = payload["TaskId"].as_str().unwrap().to_owned();
     let path = format!("{API}/tasks/{task_id}/complete");
-    let result = json!({"result": {"ok": true}});
+    // A mistyped name would end the task without its result.
+    let typo = world.post(&path, &json!({"resultt": 1})).await.problem(400);
+    assert!(typo.contains("unknown field `resultt`"), "{typo}");
+    // Clients of .NET may write names with a capital.
+    let result = json!({"Result": {"ok": true}});
     let completions = (0..5).map(|_| world.post(&path, &result));
     let answers = futures::future::join_all(completions).await;
     assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1, "{answers:?}");
@@ -94,6 +98,13 @@ async fn a_failed_task_is_handed_out_again_and_its_first_attempt_is_over() {
     for wrong in [json!({"attempt": 0}), json!({"attempt": 1001}), json!({"retryAfter": 2_592_001})]
     {
         world.post(&fail, &wrong).await.problem(400);
+    }
+    for (member, wrong) in
+        [("type", json!(["busy"])), ("title", json!(5)), ("status", json!("503"))]
+    {
+        let error = json!({member: wrong});
+        let refused = world.post(&fail, &json!({"error": error})).await.problem(400);
+        assert!(refused.contains(&format!("error.{member} is {wrong}")), "{refused}");
     }
     let complete = format!("{API}/tasks/{task_id}/complete");
     world.post(&complete, &json!({"attempt": 1})).await.expect(409);

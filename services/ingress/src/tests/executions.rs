@@ -26,7 +26,7 @@ fn order() -> Value {
                 "text": {"js": "'not kept: ' + variables.Count"}},
             {"type": "Elsa.Event", "id": "wait", "eventName": {"js": "'go'"}},
             {"type": "Elsa.Fault", "id": "fault", "code": "E1", "category": "Test",
-                "message": "it rained"}]}})
+                "faultType": "Weather", "message": "it rained"}]}})
 }
 
 async fn begun(world: &World) -> String {
@@ -254,7 +254,9 @@ async fn a_failure_is_in_the_record_and_the_state() {
     assert_eq!((faults[0], faults[1], faults[2]), (&json!(1), &json!(1), &json!(0)));
     let shown = world.get(&format!("{API}/workflow-instances/{id}")).await.expect(200);
     let incident = &shown["workflowState"]["incidents"][0];
-    assert_eq!(incident["exception"]["message"], "it rained");
+    assert_eq!(&incident["exception"], exception);
+    assert_eq!(exception["type"], "E1");
+    assert_eq!(exception["metadata"], json!({"code": "E1"}));
     assert_eq!(incident["activityInstanceId"], failed["id"]);
     must_have(
         incident,

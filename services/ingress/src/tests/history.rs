@@ -152,6 +152,15 @@ async fn the_call_stack_goes_on_in_the_instance_that_waits() {
     assert_eq!(stack["items"][2]["schedulingActivityExecutionId"], json!(format!("{parent}:1")));
     let own = world.get(&path("includeCrossWorkflowChain=False")).await.expect(200);
     assert_eq!(own["totalCount"], 3);
+
+    // It is the same when nobody waits any more.
+    world.post(&format!("{API}/events/go/trigger"), &json!({})).await.expect(200);
+    testkit::eventually("the parent is over", BOUND, async || {
+        let found = world.get(&format!("{API}/workflow-instances/{parent}")).await;
+        found.body["subStatus"] == "Finished"
+    })
+    .await;
+    assert_eq!(world.get(&path("")).await.expect(200)["items"], stack["items"]);
 }
 
 #[tokio::test]

@@ -207,6 +207,9 @@ async fn a_poll_has_bounds_and_survives_what_it_cannot_read() {
         (json!({"types": vec!["a"; 17]}), "types has 17 items"),
         (json!({"types": [""]}), "no name"),
         (json!({"types": ["x".repeat(2_000)]}), "bytes"),
+        (json!({"types": ["Pay", "Pack@x"]}), "types[1] is \"Pack@x\""),
+        (json!({"types": ["Pack@0"]}), "\"0\" is none. Pack@2 is version 2 of Pack"),
+        (json!({"types": ["Pack@"]}), "Pack@@1"),
         (json!({"types": ["a"], "max": 0}), "max is 0"),
         (json!({"types": ["a"], "max": 101}), "max is 101"),
         (json!({"types": ["a"], "wait": 26}), "wait is 26"),
@@ -214,7 +217,7 @@ async fn a_poll_has_bounds_and_survives_what_it_cannot_read() {
         let refused = post(world.router(), "/tasks/poll", body).await.problem(400);
         assert!(refused.contains(part), "{refused}");
     }
-    let none = json!({"types": ["Ship", "Ship", "Pay@2"], "max": 100, "wait": 0});
+    let none = json!({"types": ["Ship", "Ship", "Pay@2", "me@home@1"], "max": 100, "wait": 0});
     let none = post(world.router(), "/tasks/poll", none).await.expect(200);
     assert_eq!(none, json!({"count": 0, "items": []}));
 

@@ -66,6 +66,11 @@ async fn dead_letters_are_listed_shown_replayed_and_removed() {
     world.post(&format!("{LETTERS}/1/replay"), &json!({})).await.problem(404);
     let unfit = world.post(&format!("{LETTERS}/4/replay"), &json!({})).await;
     assert!(unfit.problem(409).contains("row of the database"));
+    let taken = subject::dead("staunch.message.orders.eu");
+    world.bus.publish(Message { subject: taken, ..Message::default() }).await.unwrap();
+    let unfit = world.post(&format!("{LETTERS}/5/replay"), &json!({})).await.problem(409);
+    assert!(unfit.contains("dead letter 5 is a message on "), "{unfit}");
+    assert_eq!(world.delete(&format!("{LETTERS}/5")).await.status, 204);
     assert_eq!(world.delete(&format!("{LETTERS}/2")).await.status, 204);
     for path in ["/2", "/nope", "/18446744073709551616"] {
         world.get(&format!("{LETTERS}{path}")).await.problem(404);

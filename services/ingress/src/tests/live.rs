@@ -225,7 +225,11 @@ async fn a_reader_is_told_of_events_that_are_not_kept_any_more() {
     assert_eq!((&gap.data["from"], &gap.data["to"]), (&json!(1), &json!(before + 2)));
     assert_eq!(reader.expect("started").await.id, Some(before + 3));
     let mut reader = Reader::open(world.router(), "/elsa/api/events", Some(70)).await;
-    assert_eq!(reader.expect("gap").await.data["to"], Value::Null);
+    let beyond = reader.expect("gap").await.data;
+    assert_eq!(beyond["to"], Value::Null);
+    assert!(beyond["last"].as_u64() >= Some(before + 4), "{beyond}");
+    let reason = beyond["reason"].as_str().unwrap();
+    assert!(reason.starts_with("there is no event 70 yet, the last is "), "{reason}");
     assert_eq!(reader.expect("started").await.id, Some(before + 3));
 }
 

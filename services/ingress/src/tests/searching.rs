@@ -111,8 +111,16 @@ async fn any_other_variable_is_refused_with_the_way_to_make_it_searchable() {
     check("version=2&variable=Amount:eq:1", &["\"Amount\"", how]).await;
     check("variable=Amount", &["name:operator:value", "Amount:gte:100", "prefix"]).await;
     check("variable=Amount:like:1", &["name:operator:value", "\"Amount:like:1\""]).await;
-    check("variable=Amount:eq:many", &["searchable as number", "many"]).await;
-    check("variable=Due:eq:31.1.2026", &["searchable as time", "2026-01-31T08:00:00Z"]).await;
+    check(
+        "variable=Amount:eq:many",
+        &["searchable as number", "many", "is not: write a number such as 2.5"],
+    )
+    .await;
+    check(
+        "variable=Due:eq:31.1.2026",
+        &["searchable as time", "write a time such as 2026-01-31T08:00:00Z"],
+    )
+    .await;
     check("variable=Amount:prefix:1", &["prefix is for texts"]).await;
     check("variable=Paid:gt:false", &["booleans have eq and ne"]).await;
     check(&format!("variable=Customer:prefix:{}", "a".repeat(251)), &["251", "250"]).await;

@@ -70,6 +70,12 @@ async fn a_registered_type_is_an_activity_like_any_other() {
     let use_it = definition(json!({"type": "Acme.ChargeCard", "id": "charge", "amount": 7}));
     let (status, refused) = send(&world, "POST", "/workflow-definitions", &use_it).await;
     assert_eq!(status, 400, "{refused}");
+    for own in ["If", "writeline", "Elsa.WriteLine"] {
+        let document = json!({"type": own, "version": 1});
+        let (status, refused) = send(&world, "POST", "/activity-types", &document).await;
+        let detail = refused["detail"].as_str().unwrap();
+        assert!(status == 400 && detail.contains("Staunch"), "{refused}");
+    }
 
     for version in [1, 2] {
         let (status, made) = send(&world, "POST", "/activity-types", &charge(version)).await;

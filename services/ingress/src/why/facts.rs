@@ -1,6 +1,7 @@
 //! What is known about an instance and about those who could move it.
 
 use bus::{Holding, Member, Pause, Scope};
+use engine::outside::NatsConfig;
 use model::{
     ActivityId, Bookmark, BookmarkId, CommandId, Entry, Incident, Instance, InstanceId, SubStatus,
     Timestamp,
@@ -21,6 +22,8 @@ pub(super) struct Facts {
     pub(super) can_be_retried: bool,
     /// Open bookmarks, without those of calls.
     pub(super) waits: Vec<Bookmark>,
+    /// What workflows may use of NATS, by the configuration of this node.
+    pub(super) nats: NatsConfig,
     pub(super) calls: Vec<CallFact>,
     pub(super) incidents: Vec<Incident>,
     pub(super) commands: Vec<CommandFact>,

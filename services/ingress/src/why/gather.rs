@@ -73,6 +73,7 @@ pub(super) async fn facts(app: &App, seen: &Seen) -> Result<Facts, Problem> {
         unknown,
         server: Server { url: app.config.base_url(), wants_key: app.config.auth != Auth::NONE },
         waits,
+        nats: app.config.nats.clone(),
         instance,
     })
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bus::{Holding, Member, Pause, Scope};
+use engine::outside::NatsConfig;
 use model::{
     Bookmark, Entry, Incident, Instance, InstanceId, Stimulus, SubStatus, Timestamp, What,
 };
@@ -48,6 +49,10 @@ fn base() -> Facts {
         is_paused: false,
         can_be_retried: false,
         waits: Vec::new(),
+        nats: NatsConfig {
+            subjects: [("*".to_owned(), vec!["orders.>".to_owned()])].into(),
+            ..NatsConfig::default()
+        },
         calls: Vec::new(),
         incidents: Vec::new(),
         commands: Vec::new(),
@@ -227,6 +232,13 @@ const WAITS: &[Row] = &[
             f.waits = vec![bookmark("Elsa.HttpEndpoint", payload)];
         },
     ),
+    ("message", Waits, "on the subject orders.eu of the stream ORDERS", "--bookmark b1", |f| {
+        let listens = json!({"Subject": "orders.eu", "Stream": "ORDERS"});
+        f.waits = vec![bookmark(Stimulus::MESSAGE, listens)];
+    }),
+    ("message-not-allowed", Blocks, "in the setting nats-subjects", "--bookmark b1", |f| {
+        f.waits = vec![bookmark(Stimulus::MESSAGE, json!({"Subject": "secret.eu"}))];
+    }),
     ("bookmark", Waits, "its bookmark \"Acme.Wait\"", "staunch.api.resume.i-1", |f| {
         f.waits = vec![bookmark("Acme.Wait", json!({}))];
     }),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use model::{Bookmark, Stimulus, SubStatus, Timestamp};
+use model::{Bookmark, MessageSource, Stimulus, SubStatus, Timestamp};
 use protocol::subject;
 use serde_json::json;
 
@@ -32,6 +32,7 @@ fn wait(facts: &Facts, bookmark: &Bookmark) -> Finding {
         .iter()
         .filter(|child| child.bookmark_id.as_ref() == Some(&bookmark.id))
         .collect();
+    let source = MessageSource::of(&bookmark.payload);
     let found = match (bookmark.due_at, text("EventName"), text("TaskId"), text("Path")) {
         (Some(due_at), ..) => timer(facts, bookmark, due_at),
         (None, Some(event), ..) if bookmark.hash == Stimulus::event(event).hash() => {
@@ -41,6 +42,11 @@ fn wait(facts: &Facts, bookmark: &Bookmark) -> Finding {
         (None, _, _, Some(path)) => {
             let method = text("Method").unwrap_or("get");
             requested(facts, bookmark, method, path)
+        }
+        _ if bookmark.name == Stimulus::MESSAGE
+            && let Some(source) = source =>
+        {
+            heard(facts, bookmark, &source)
         }
         _ if !children.is_empty() || text("ChildInstanceId").is_some() => {
             child(facts, bookmark, &children)
@@ -130,6 +136,23 @@ fn worked(facts: &Facts, bookmark: &Bookmark, task: &str, name: Option<&str>) ->
             &json!({"result": null}),
         );
     Finding::waits("task", says(facts, bookmark, &what)).doing(complete)
+}
+
+fn heard(facts: &Facts, bookmark: &Bookmark, source: &MessageSource) -> Finding {
+    let mut what = format!("a message on the subject {}", source.subject);
+    if let Some(stream) = &source.stream {
+        what.push_str(&format!(" of the stream {stream}"));
+    }
+    let says = says(facts, bookmark, &what);
+    let found = match facts.nats.allow_source(&facts.instance.definition_id, source) {
+        Ok(()) => Finding::waits("message", says),
+        Err(reason) => {
+            let deaf = "By the configuration of this node, which executors usually share, nobody \
+                        listens";
+            Finding::blocks("message-not-allowed", format!("{says} {deaf}: {reason}."))
+        }
+    };
+    found.doing(resumed(facts, bookmark))
 }
 
 fn requested(facts: &Facts, bookmark: &Bookmark, method: &str, path: &str) -> Finding {

@@ -1,5 +1,7 @@
 //! `staunch archive …`: lists and reads the instances that retention has archived.
 
+use std::path::Path;
+
 use archive::{Archive, Error, Line};
 use chassis::Settings;
 use clap::{Args, Subcommand};
@@ -48,6 +50,7 @@ pub(crate) async fn run(verb: Verb, settings: &Settings, format: Format) -> Resu
             "there is no archive: name it with --archive-to, a folder or s3://bucket/prefix";
         return Err(Failure::usage(advice));
     };
+    must_exist(place)?;
     let archive = Archive::open(place).map_err(failure)?;
     match verb {
         Verb::Ls { definition } => list(&archive, definition, format).await,
@@ -60,6 +63,16 @@ pub(crate) async fn run(verb: Verb, settings: &Settings, format: Format) -> Resu
             lines.iter().try_for_each(|line: &Line| say::data(&json!(line).to_string()))
         }
     }
+}
+
+/// Refuses a folder that is not there: to open it would make an empty archive.
+fn must_exist(place: &str) -> Result<(), Failure> {
+    Archive::check(place).map_err(failure)?;
+    if place.contains("://") || Path::new(place).is_dir() {
+        return Ok(());
+    }
+    let message = format!("there is no archive: {place} is not a folder; correct --archive-to");
+    Err(Failure::new(Kind::NotFound, message))
 }
 
 async fn list(archive: &Archive, of: Option<String>, format: Format) -> Result<(), Failure> {
@@ -91,4 +104,21 @@ fn failure(error: Error) -> Failure {
         Error::Corrupt(..) => Kind::Failed,
     };
     Failure::new(kind, error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_is_not_there_is_refused_and_not_made() {
+        let here = tempfile::tempdir().unwrap();
+        let missing = here.path().join("archive");
+        let refused = must_exist(missing.to_str().unwrap()).unwrap_err();
+        assert_eq!(refused.kind, Kind::NotFound, "{refused}");
+        assert!(!missing.exists());
+        assert!(must_exist(here.path().to_str().unwrap()).is_ok());
+        assert!(must_exist("s3://bucket/prefix").is_ok());
+        assert_eq!(must_exist("gs://bucket").unwrap_err().kind, Kind::Usage);
+    }
 }

@@ -170,15 +170,8 @@ fn show(dead: &Letter) -> Result<(), Failure> {
 }
 
 async fn replay(bus: &dyn Bus, dead: &Letter, body: Option<&Value>) -> Result<(), Failure> {
-    if !dead.is_command() {
-        let number = dead.number;
-        return Err(Failure::new(
-            Kind::Conflict,
-            format!(
-                "{number} is a row of the database that could not be read, and no command: see \
-                 `staunch dead show {number}`"
-            ),
-        ));
+    if let Some(why) = dead.why_not_again() {
+        return Err(Failure::new(Kind::Conflict, format!("{} {why}", dead.number)));
     }
     let message = match body {
         Some(body) => dead.edited(body).map_err(|error| Failure::usage(error.to_string()))?.0,

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use clap::Args;
+use model::depth;
 use protocol::{ContentType, decode_body};
 use serde_json::Value;
 
@@ -28,7 +29,7 @@ pub(crate) struct DecodeArgs {
 /// Prints the message.
 ///
 /// # Errors
-/// When it cannot be read, or is not MessagePack.
+/// When it cannot be read, or is not one message in MessagePack.
 pub(crate) fn run(args: &DecodeArgs) -> Result<(), Failure> {
     let bytes = match &args.file {
         Some(path) => {
@@ -57,8 +58,30 @@ fn decoded(bytes: &[u8], is_base64: bool) -> Result<Value, Failure> {
             .map_err(|error| Failure::usage(format!("this is not base64: {error}")))?,
         false => bytes.to_vec(),
     };
-    decode_body(ContentType::MessagePack, &bytes)
-        .map_err(|error| Failure::usage(format!("this is not a message in MessagePack: {error}")))
+    let value = decode_body(ContentType::MessagePack, &bytes)
+        .map_err(|error| garbled(&bytes, &error.to_string()))?;
+    let end = depth::messagepack_length(&bytes).ok().flatten().unwrap_or(bytes.len());
+    match bytes.get(end..).unwrap_or_default() {
+        // `nats sub --raw` ends a message with a line end.
+        b"" | b"\n" | b"\r\n" => Ok(value),
+        rest => Err(garbled(
+            &bytes,
+            &format!(
+                "it ends with byte {end} of {}, and more follows from byte {} on",
+                end + rest.len(),
+                end + 1
+            ),
+        )),
+    }
+}
+
+/// The failure for bytes that are no message. A letter of JSON is a number in MessagePack.
+fn garbled(bytes: &[u8], why: &str) -> Failure {
+    let hint = match bytes.trim_ascii_start() {
+        [b'{' | b'[', ..] => ". It looks like JSON, which needs no decoding",
+        _ => "",
+    };
+    Failure::usage(format!("this is not a message in MessagePack: {why}{hint}"))
 }
 
 #[cfg(test)]
@@ -78,8 +101,29 @@ mod tests {
             decoded(format!("{}\n", STANDARD.encode(&bytes)).as_bytes(), true).unwrap(),
             value
         );
+        for end in ["\n", "\r\n"] {
+            let printed = [&bytes[..], end.as_bytes()].concat();
+            assert_eq!(decoded(&printed, false).unwrap(), value);
+        }
         for (wrong, is_base64) in [(&b"\xc1"[..], false), (b"", false), (b"?", true)] {
             assert_eq!(decoded(wrong, is_base64).unwrap_err().kind, Kind::Usage);
         }
+    }
+
+    #[test]
+    fn bytes_after_the_message_are_refused() {
+        let check = |bytes: &[u8], parts: [&str; 2]| {
+            let failure = decoded(bytes, false).unwrap_err();
+            assert_eq!(failure.kind, Kind::Usage);
+            for part in parts {
+                assert!(failure.message.contains(part), "{}", failure.message);
+            }
+        };
+        check(
+            b"{\"a\":1}",
+            ["ends with byte 1 of 7, and more follows from byte 2 on", "looks like JSON"],
+        );
+        check(b" [1]\n", ["ends with byte 1 of 5", "looks like JSON"]);
+        check(b"\x92\x01\x02\x03", ["ends with byte 3 of 4", "from byte 4 on"]);
     }
 }

@@ -63,6 +63,9 @@ pub(crate) async fn run(args: EventsArgs, format: Format) -> Result<(), Failure>
                         break Failure::unavailable(text(&event.data, "reason"));
                     }
                     Ok(Some(event)) => {
+                        if last.is_none() {
+                            begins(args.from.as_deref(), &event)?;
+                        }
                         (last, tries) = (event.id.clone().or(last), 0);
                         show(&event, format)?;
                     }
@@ -121,6 +124,25 @@ fn place(from: &str, now: Timestamp) -> Result<String, Failure> {
     };
     let ago = i64::try_from(ago.as_millis()).unwrap_or(i64::MAX);
     Ok(Timestamp::from_millis(now.as_millis().saturating_sub(ago)).to_string())
+}
+
+/// Checks the first event of a stream that begins after the event `from`.
+///
+/// # Errors
+/// When there is no such event yet.
+fn begins(from: Option<&str>, event: &Event) -> Result<(), Failure> {
+    let from = from.and_then(|from| from.parse::<u64>().ok());
+    let last = event.data.get("last").and_then(Value::as_u64).filter(|_| event.name == "gap");
+    match (from, last) {
+        (Some(from), Some(last)) if from > last => Err(Failure::new(
+            Kind::NotFound,
+            format!(
+                "there is no event {from} yet: the last is {last}. Write --from start for all that \
+                 are kept"
+            ),
+        )),
+        _ => Ok(()),
+    }
 }
 
 fn show(event: &Event, format: Format) -> Result<(), Failure> {
@@ -194,6 +216,21 @@ mod tests {
         check(&["--from", "2026-01-31T08:00:00Z"], "after=2026-01-31T08%3A00%3A00Z");
         let failure = asked(&["--from", "yesterday"]).unwrap_err();
         assert_eq!(failure.kind, Kind::Usage);
+    }
+
+    #[test]
+    fn an_event_that_there_is_not_yet_is_no_place_to_begin() {
+        let data =
+            json!({"reason": "there is no event 99 yet", "from": 100, "to": null, "last": 7});
+        let gap = Event { id: None, name: "gap".into(), data };
+        let failure = begins(Some("99"), &gap).unwrap_err();
+        assert_eq!(failure.kind, Kind::NotFound);
+        assert!(failure.message.starts_with("there is no event 99 yet: the last is 7"));
+        for from in [None, Some("start"), Some("7")] {
+            assert!(begins(from, &gap).is_ok(), "{from:?}");
+        }
+        let old = Event { data: json!({"reason": "too old", "from": 1, "to": 3}), ..gap };
+        assert!(begins(Some("0"), &old).is_ok());
     }
 
     #[test]

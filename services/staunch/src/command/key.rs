@@ -1,5 +1,6 @@
 //! `staunch key …`: creates, lists and removes API keys in the database, without a server.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use chassis::{Chance as _, Clock as _, SystemChance, SystemClock};
@@ -70,14 +71,7 @@ fn key_name(text: &str) -> Result<String, String> {
 /// A permission that some route requires, all permissions of one verb, or all.
 pub(super) fn permission(text: &str) -> Result<String, String> {
     let text = text.trim();
-    let known = ingress::permissions();
-    let verbs = known.iter().filter_map(|name| name.split_once(':')).map(|(verb, _)| verb);
-    let of_verb = text.strip_suffix(":*").is_some_and(|verb| verbs.clone().any(|one| one == verb));
-    if text == "*" || of_verb || known.contains(text) {
-        return Ok(text.to_owned());
-    }
-    let known = known.into_iter().collect::<Vec<_>>().join(", ");
-    Err(format!("there is no such permission; use * for all, read:* for all of a verb, or {known}"))
+    ingress::check_permission(text, &BTreeSet::new()).map(|()| text.to_owned())
 }
 
 /// Runs one of the `key` commands.

@@ -4,6 +4,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::client::Client;
+use crate::failure::Kind;
 use crate::output::{self, Format, text};
 use crate::{Failure, say};
 
@@ -30,8 +31,11 @@ pub(crate) struct LogLevelArgs {
 /// Shows or changes the filter. A restart brings back the filter of the settings.
 ///
 /// # Errors
-/// The refusal of the process; unavailable if it does not answer.
+/// A usage error for what is no filter; the refusal of the process; unavailable if it does not answer.
 pub(crate) async fn run(args: LogLevelArgs, format: Format) -> Result<(), Failure> {
+    if let Some(filter) = &args.filter {
+        chassis::check_log_filter(filter).map_err(Failure::usage)?;
+    }
     let patience = std::time::Duration::from_secs(10);
     let client = Client::to(&args.admin, args.api_key.as_deref())?.with_patience(patience, HINT);
     let change = match (args.filter, args.reset) {
@@ -39,8 +43,23 @@ pub(crate) async fn run(args: LogLevelArgs, format: Format) -> Result<(), Failur
         (None, true) => Some(json!({})),
         (None, false) => None,
     };
-    let state = client.admin("/log-level", change.as_ref()).await?;
+    let state = client.admin("/log-level", change.as_ref()).await;
+    let state = state.map_err(|failure| elsewhere(failure, client.server()))?;
     show(&state, change.is_some(), format)
+}
+
+/// The advice for a server that does not know this path: the API has other ones.
+fn elsewhere(failure: Failure, server: &str) -> Failure {
+    match failure.kind {
+        Kind::NotFound => Failure::new(
+            Kind::NotFound,
+            format!(
+                "{server} has no /log-level: this may be the address of the API, and --admin needs \
+                 that of --admin-listen"
+            ),
+        ),
+        _ => failure,
+    }
 }
 
 fn show(state: &Value, is_changed: bool, format: Format) -> Result<(), Failure> {
@@ -53,4 +72,32 @@ fn show(state: &Value, is_changed: bool, format: Format) -> Result<(), Failure> 
         say::message(&format!("until it restarts; its settings say {configured}"));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(filter: &str, admin: &str) -> LogLevelArgs {
+        let (filter, admin) = (Some(filter.to_owned()), admin.to_owned());
+        LogLevelArgs { filter, reset: false, admin, api_key: None }
+    }
+
+    #[tokio::test]
+    async fn what_is_no_filter_is_wrong_usage_and_nobody_is_asked() {
+        for filter in ["executor=bogus", "", "loud"] {
+            let refused = run(args(filter, "http://127.0.0.1:9"), Format::Table).await.unwrap_err();
+            assert_eq!(refused.kind, Kind::Usage, "{refused}");
+        }
+    }
+
+    #[test]
+    fn the_port_of_the_api_is_recognised() {
+        let failure = Failure::new(Kind::NotFound, "there is nothing at /log-level");
+        let failure = elsewhere(failure, "http://127.0.0.1:5001");
+        assert_eq!(failure.kind, Kind::NotFound);
+        assert!(failure.message.contains("that of --admin-listen"), "{failure}");
+        let other = elsewhere(Failure::unavailable("gone"), "http://127.0.0.1:5001");
+        assert_eq!(other.message, "gone");
+    }
 }

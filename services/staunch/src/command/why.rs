@@ -4,6 +4,7 @@ use clap::Args;
 use model::InstanceId;
 use serde_json::Value;
 
+use crate::cli::takes;
 use crate::client::ClientArgs;
 use crate::output::{self, Format, text};
 use crate::{Failure, say};
@@ -40,9 +41,9 @@ fn lines(why: &Value, server: &str) -> Vec<String> {
         lines.push(format!("{:<6}  {}", shown(&finding, "weight"), shown(&finding, "says")));
         for action in list(&finding, "actions") {
             let staunch = shown(&action, "staunch");
-            let staunch = match staunch.is_empty() || server == USUAL_SERVER {
-                true => staunch,
-                false => format!("{staunch} --server {server}"),
+            let staunch = match server != USUAL_SERVER && takes(&staunch, "server") {
+                true => format!("{staunch} --server {server}"),
+                false => staunch,
             };
             let copies = [staunch, shown(&action, "nats"), shown(&action, "curl")];
             let copies: Vec<_> = copies.into_iter().filter(|line| !line.is_empty()).collect();
@@ -99,7 +100,9 @@ mod tests {
             "answer": "It waits for the event \"go\".",
             "findings": [{"weight": "waits", "says": "It waits for the event \"go\".", "actions": [
                 {"what": "raise it", "staunch": "staunch instance resume i", "nats": "nats req x",
-                    "curl": null}]}],
+                    "curl": null},
+                {"what": "start a node", "staunch": "staunch server --role executor"},
+                {"what": "publish it again", "staunch": "staunch dead replay 7"}]}],
             "workflowInstanceId": "i", "definitionId": "w", "definitionVersion": 1,
             "subStatus": "Suspended", "updatedAt": "T",
             "journal": [{"timestamp": "T", "eventName": "Line", "activityId": "a",
@@ -111,6 +114,9 @@ mod tests {
         assert!(
             lines.contains(&"          staunch instance resume i --server http://h:1".to_owned())
         );
+        // These two have no such option.
+        assert!(lines.contains(&"          staunch server --role executor".to_owned()));
+        assert!(lines.contains(&"          staunch dead replay 7".to_owned()));
         assert!(lines.contains(&"          nats req x".to_owned()));
         assert!(lines.contains(&"not known: the queue: no answer".to_owned()));
         assert!(!lines.join("").contains('\u{1b}'), "{lines:?}");

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use protocol::subject;
 use serde_json::Value;
 
 use super::nats_permissions::{self, NatsPermissionsArgs};
@@ -37,6 +38,7 @@ enum Verb {
         client: ClientArgs,
     },
     /// Removes a version of an activity type; published definitions go on using it
+    #[command(disable_version_flag = true)]
     Rm {
         /// The type
         type_name: String,
@@ -70,10 +72,7 @@ pub(crate) async fn run(args: WorkerArgs, format: Format) -> Result<(), Failure>
             let document = serde_json::from_str(&input::file(&file)?)
                 .map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
             let made = client.client()?.post("/activity-types", &document).await?.body;
-            let place = place(&made);
-            let sentence =
-                format!("{} version {}: {place}", text(&made, "type"), text(&made, "version"));
-            output::done(format, &sentence, &made)
+            output::done(format, &registered(&made), &made)
         }
         Verb::Rm { type_name, version, client } => {
             let path = format!("/activity-types/{}/{version}", client::segment(&type_name));
@@ -83,7 +82,10 @@ pub(crate) async fn run(args: WorkerArgs, format: Format) -> Result<(), Failure>
             output::done(format, &format!("{type_name} version {version} is removed"), &document)
         }
         Verb::Creds { types } => {
-            nats_permissions::run_for_workers(&NatsPermissionsArgs { worker: types }, format)
+            let responders = responders(&types);
+            nats_permissions::run_for_workers(&NatsPermissionsArgs { worker: types }, format)?;
+            say::message(&responders);
+            Ok(())
         }
     }
 }
@@ -149,6 +151,36 @@ fn types(types: &Value, format: Format) -> Result<(), Failure> {
     output::table(&["TYPE", "VERSION", "MODE", "SUBJECT", "DESCRIPTION"], &rows(types, row))
 }
 
+/// What was registered, and where its workers find their work and send their results.
+fn registered(made: &Value) -> String {
+    let places = [
+        ("tasks on", "taskSubject"),
+        ("requests on", "requestSubject"),
+        ("results on", "resultSubject"),
+        ("consumer", "consumer"),
+        ("of the stream", "stream"),
+    ];
+    let places = places.map(|(what, member)| (what, text(made, member)));
+    let given = places.iter().filter(|(_, place)| !place.is_empty());
+    let given: Vec<_> = given.map(|(what, place)| format!("{what} {place}")).collect();
+    format!("{} version {}: {}", text(made, "type"), text(made, "version"), given.join(", "))
+}
+
+/// Whom the printed permissions are not for. The mode of a type is not known here: no server is asked.
+fn responders(types: &[String]) -> String {
+    let subjects = types.iter().map(|kind| {
+        let (type_name, version) = subject::task_kind(kind);
+        subject::act(type_name, version)
+    });
+    let subjects: Vec<_> = subjects.collect();
+    format!(
+        "These permissions are for workers of tasks. An activity of mode request is answered by a \
+         user in the account of Staunch that may subscribe to {}: docs/activity-types.md, \
+         \"Permissions\".",
+        subjects.join(", ")
+    )
+}
+
 /// The subject of its tasks or requests.
 fn place(kind: &Value) -> String {
     let task = text(kind, "taskSubject");
@@ -157,4 +189,30 @@ fn place(kind: &Value) -> String {
 
 fn rows(list: &Value, row: impl Fn(&Value) -> Vec<String>) -> Vec<Vec<String>> {
     list["items"].as_array().into_iter().flatten().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_registered_type_is_shown_with_all_that_its_workers_need() {
+        let task = json!({"type": "Ship", "version": 2, "mode": "task", "stream": "STAUNCH_TASKS",
+            "taskSubject": "tasks.2", "resultSubject": "results.2.{taskId}", "consumer": "c-2"});
+        assert_eq!(
+            registered(&task),
+            "Ship version 2: tasks on tasks.2, results on results.2.{taskId}, consumer c-2, of the \
+             stream STAUNCH_TASKS"
+        );
+        let request = json!({"type": "upper", "version": 1, "requestSubject": "requests.upper"});
+        assert_eq!(registered(&request), "upper version 1: requests on requests.upper");
+    }
+
+    #[test]
+    fn permissions_for_tasks_say_what_a_responder_needs() {
+        let said = responders(&["upper".to_owned(), "Ship@2".to_owned()]);
+        assert!(said.contains("subscribe to staunch.act.upper, staunch.act.Ship.2: "), "{said}");
+    }
 }

@@ -104,6 +104,10 @@ async fn one_reason_has_one_exit_code() {
         &["health", "127.0.0.1:5002"],
         &["health", "http://127.0.0.1:5002", "--seconds", "0"],
         &["server", "--role", "pilot"],
+        &["server", "--nats-url", "http://x"],
+        &["config", "--role", "pilot"],
+        &["config", "--nats-url", "http://x"],
+        &["config", "--archive-to", "ftp://x"],
         &["server", "--lease-ttl", "soon"],
         &["key", "ls", "--database-url", "mysql://root@db/x"],
         &["server", "--database-url", "mysql://root@db/x"],
@@ -119,6 +123,39 @@ async fn one_reason_has_one_exit_code() {
     let help = String::from_utf8_lossy(&help.stdout).into_owned();
     assert!(help.contains("Exit codes:") && help.contains("  5    a server"), "{help}");
     assert!(is_empty(here.path()));
+}
+
+/// No server is asked: there is none.
+#[tokio::test]
+async fn settings_that_a_role_cannot_run_with_are_wrong_usage() {
+    let here = folder();
+    let pair = rcgen::KeyPair::generate().unwrap();
+    let certificate = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    let certificate = certificate.self_signed(&pair).unwrap();
+    std::fs::write(here.path().join("cert.pem"), certificate.pem()).unwrap();
+    let other = rcgen::KeyPair::generate().unwrap();
+    std::fs::write(here.path().join("other.pem"), other.serialize_pem()).unwrap();
+    let nats = nowhere("nats");
+    let server = ["server", "--nats-url", &nats, "--database-url", "sqlite::memory:"];
+    for (arguments, text) in [
+        ("--auth oidc", "oidc-issuer"),
+        ("--auth oidc --oidc-audience x --oidc-issuer http://x.example", "oidc-issuer"),
+        ("--tls-cert /nope --tls-key x", "tls-cert"),
+        ("--tls-cert cert.pem --tls-key other.pem", "other.pem"),
+        ("--base-url nonsense", "base-url"),
+        ("--secrets-key-file /nope", "secrets-key-file"),
+        ("--role executor --secrets-key-file /nope", "secrets-key-file"),
+        ("--auth identity --admin-name a --admin-password-file /nope", "admin-password-file"),
+        ("--cors-origins *", "such as https://studio.example"),
+        ("--cors-origins https://studio.example/", "such as https://studio.example"),
+    ] {
+        let whole: Vec<_> = server.into_iter().chain(arguments.split(' ')).collect();
+        ended_with(&run_in(here.path(), &whole).await, 2, text);
+    }
+    let mut short = command(&server);
+    short.current_dir(here.path()).env("STAUNCH_AUTH", "identity");
+    short.env("STAUNCH_ADMIN_NAME", "a").env("STAUNCH_ADMIN_PASSWORD", "short");
+    ended_with(&short.output().await.unwrap(), 2, "the first user");
 }
 
 #[tokio::test]

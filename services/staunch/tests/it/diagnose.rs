@@ -298,7 +298,7 @@ async fn the_log_of_a_running_process_is_changed() {
     assert_eq!(filter(&["ingress=debug"]).await, "warn,ingress=debug");
     site.ask(&["instance", "ls"]).await;
     let wrong = level(&["ingress=loud"]).await;
-    assert_eq!(wrong.status.code(), Some(1), "{}", stderr(&wrong));
+    assert_eq!(wrong.status.code(), Some(2), "{}", stderr(&wrong));
     assert!(stderr(&wrong).contains("no level"), "{}", stderr(&wrong));
     assert_eq!(filter(&["info,ingress=off"]).await, "info,ingress=off");
     site.instance().await;

@@ -39,6 +39,11 @@ describe("requests", () => {
 });
 
 describe("problems", () => {
+  it("keep the name of a file at their begin as it is written", async () => {
+    fetched.mockResolvedValue(answer(400, { title: "Bad request", detail: "cron.json is not a definition" }));
+    await expect(get("/nodes")).rejects.toMatchObject({ detail: "cron.json is not a definition." });
+  });
+
   it("become sentences, with what is wrong in each member", async () => {
     fetched.mockResolvedValue(
       answer(400, {

@@ -26,10 +26,13 @@ export class Problem extends Error {
   }
 }
 
+/** A sentence; the name of a file or an id at its begin stays as it is written. */
 function sentence(text: string): string {
   const trimmed = text.trim();
   if (!trimmed) return "";
-  const first = trimmed.charAt(0).toUpperCase() + trimmed.slice(1);
+  const [word = ""] = trimmed.split(/\s/);
+  const isWord = /^\p{Ll}+('\p{Ll}+)?[,:;.!?]?$/u.test(word);
+  const first = isWord ? trimmed.charAt(0).toUpperCase() + trimmed.slice(1) : trimmed;
   return /[.!?]$/.test(first) ? first : `${first}.`;
 }
 

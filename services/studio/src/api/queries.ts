@@ -102,6 +102,15 @@ export const versionsQuery = (definition: string) =>
       get<Api["DefinitionSummary"][]>(`/workflow-definitions/${id(definition)}/versions`, undefined, signal),
   });
 
+/** What went wrong, by its cause. */
+export const incidentGroupsQuery = (asked: { definitionId?: string; page: number; pageSize: number }) =>
+  queryOptions({
+    queryKey: ["incidents", "groups", asked],
+    queryFn: ({ signal }) => get<Api["IncidentGroups"]>("/incidents/groups", asked, signal),
+    placeholderData: keepPreviousData,
+    refetchInterval: 15_000,
+  });
+
 /** The metrics of the node that answers; those of the cluster are the same at each node. */
 export const metricsQuery = queryOptions({
   queryKey: ["metrics"],

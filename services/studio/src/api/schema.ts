@@ -1836,6 +1836,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/elsa/api/tasks/workers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The workers that are services of NATS, and what they work at: those that take tasks and say so, as the
+         *     client libraries do, and those that answer the requests of activities. Workers that are no services, or
+         *     that have an account of NATS of their own, are not among them.
+         */
+        get: operations["get_tasks_workers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/elsa/api/tasks/{taskId}/complete": {
         parameters: {
             query?: never;
@@ -3415,8 +3436,6 @@ export interface components {
             outcome?: string | null;
             /** @description The result of the task. */
             result?: components["schemas"]["Json"];
-        } & {
-            [key: string]: unknown;
         };
         /** @description A consumer. */
         ConsumerShown: {
@@ -4949,6 +4968,28 @@ export interface components {
                  * @description Tasks that no worker has.
                  */
                 waiting: number;
+            }[];
+        };
+        /** @description All items of a list. */
+        Items_TaskWorker: {
+            /**
+             * Format: int64
+             * @description The number of items.
+             */
+            count: number;
+            items: {
+                /** @description The machine on which it runs, if it says so. */
+                host?: string | null;
+                /** @description What tells it from others of the same name. */
+                id: string;
+                /** @description The name of the service, such as `staunch-worker`. */
+                name: string;
+                /** @description The activities whose requests it answers. */
+                requests: components["schemas"]["TaskWorkerRequests"][];
+                /** @description The tasks that it takes. */
+                tasks: components["schemas"]["TaskWorkerTasks"][];
+                /** @description The version of the service. */
+                version: string;
             }[];
         };
         /** @description All items of a list. */
@@ -6621,6 +6662,38 @@ export interface components {
              */
             waiting: number;
         };
+        /** @description A worker that is a service of NATS. */
+        TaskWorker: {
+            /** @description The machine on which it runs, if it says so. */
+            host?: string | null;
+            /** @description What tells it from others of the same name. */
+            id: string;
+            /** @description The name of the service, such as `staunch-worker`. */
+            name: string;
+            /** @description The activities whose requests it answers. */
+            requests: components["schemas"]["TaskWorkerRequests"][];
+            /** @description The tasks that it takes. */
+            tasks: components["schemas"]["TaskWorkerTasks"][];
+            /** @description The version of the service. */
+            version: string;
+        };
+        /** @description The activities of one type and version that a worker answers. */
+        TaskWorkerRequests: {
+            activityType: string;
+            /** Format: int32 */
+            version: number;
+        };
+        /** @description The tasks of one type and version that a worker takes. */
+        TaskWorkerTasks: {
+            /**
+             * Format: int32
+             * @description The number that it works on at the same time, if it says so.
+             */
+            concurrency?: number | null;
+            taskType: string;
+            /** Format: int32 */
+            version: number;
+        };
         /** @description The result of one test. */
         TestCaseRun: {
             /** @description What differs from what is expected. */
@@ -7206,7 +7279,23 @@ export interface components {
             [key: string]: unknown;
         };
         DefinitionToSave: ({
-            model: components["schemas"]["Definition"];
+            /**
+             * @description A workflow definition, as Elsa writes it; other members are kept. A draft may have no root activity yet.
+             * @example {
+             *       "definitionId": "hello",
+             *       "name": "Hello",
+             *       "root": {
+             *         "type": "Elsa.WriteLine",
+             *         "text": "hello"
+             *       }
+             *     }
+             */
+            model: {
+                /** @description The root activity. */
+                root?: components["schemas"]["Json"];
+            } & {
+                [key: string]: unknown;
+            };
             /** @description Publishes it; false if it is absent. */
             publish?: components["schemas"]["Json"];
         } & {
@@ -8619,7 +8708,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With the executions of the instances that wait for this one; the default
+                 * @description With the executions of the instances that waited for this one; the default
                  * @example false
                  */
                 includeCrossWorkflowChain?: boolean;
@@ -13879,6 +13968,32 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["BodyTimeout"];
+            /** @description the caller is the last user with all permissions */
+            409: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:unfit",
+                     *       "title": "Unfit",
+                     *       "status": 409,
+                     *       "detail": "the caller is the last user with all permissions",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "the caller is the last user with all permissions"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
@@ -14081,6 +14196,32 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["BodyTimeout"];
+            /** @description the caller is the last user with all permissions */
+            409: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:unfit",
+                     *       "title": "Unfit",
+                     *       "status": 409,
+                     *       "detail": "the caller is the last user with all permissions",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "the caller is the last user with all permissions"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
@@ -14118,6 +14259,32 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            /** @description the caller is the last user with all permissions */
+            409: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:unfit",
+                     *       "title": "Unfit",
+                     *       "status": 409,
+                     *       "detail": "the caller is the last user with all permissions",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "the caller is the last user with all permissions"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
@@ -16105,6 +16272,62 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Items_TaskPool"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    get_tasks_workers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All items of a list. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "items": [
+                     *         {
+                     *           "host": "text",
+                     *           "id": "order-7",
+                     *           "name": "Order",
+                     *           "requests": [
+                     *             {
+                     *               "activityType": "Elsa.Event",
+                     *               "version": 3
+                     *             }
+                     *           ],
+                     *           "tasks": [
+                     *             {
+                     *               "concurrency": 1,
+                     *               "taskType": "Ship",
+                     *               "version": 3
+                     *             }
+                     *           ],
+                     *           "version": "text"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Items_TaskWorker"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { become } from "./presence";
 import { EventParser, follow, readOnce, type ServerEvent } from "./sse";
 
 const STREAM = `retry: 1000
@@ -153,5 +154,82 @@ describe("a stream that is followed", () => {
     expect(String(second?.[0])).not.toContain("after");
     expect(new Headers(second?.[1]?.headers).get("Last-Event-ID")).toBe("7");
     expect(new Headers(second?.[1]?.headers).get("Accept")).toBe("text/event-stream");
+  });
+
+  describe("by a tab", () => {
+    const signals: AbortSignal[] = [];
+    const states: string[] = [];
+    let answers: () => Response;
+    let stop: () => void;
+
+    const streaming = () =>
+      new Response(
+        new ReadableStream({
+          start(controller) {
+            signals.at(-1)?.addEventListener("abort", () => controller.error(new Error("aborted")));
+          },
+        }),
+      );
+
+    beforeEach(() => {
+      vi.useFakeTimers();
+      answers = streaming;
+      vi.stubGlobal("fetch", async (_: string, { signal }: { signal: AbortSignal }) => {
+        signals.push(signal);
+        return answers();
+      });
+      signals.length = 0;
+      states.length = 0;
+    });
+
+    afterEach(() => {
+      stop();
+      become("first");
+      vi.useRealTimers();
+      vi.unstubAllGlobals();
+    });
+
+    const begin = () => {
+      stop = follow({ path: "/events", onEvent: () => undefined, onState: ({ is }) => states.push(is) });
+      return vi.advanceTimersByTimeAsync(29_000);
+    };
+    const isOpen = () => signals.at(-1)?.aborted === false;
+
+    it("stays open in the first one, and closes where nobody looks", async () => {
+      await begin();
+      expect([signals.length, isOpen()]).toEqual([1, true]);
+      become("hidden");
+      await vi.advanceTimersByTimeAsync(30_000);
+      expect([signals.length, isOpen()]).toEqual([1, false]);
+      become("first");
+      await vi.advanceTimersByTimeAsync(10);
+      expect([signals.length, isOpen()]).toEqual([2, true]);
+      expect(states).not.toContain("broken");
+    });
+
+    it("is opened from time to time in another one", async () => {
+      become("other");
+      await begin();
+      expect(signals).toHaveLength(5);
+      expect(states.filter((one) => one !== "open")).toEqual(["connecting"]);
+      become("first");
+      await vi.advanceTimersByTimeAsync(30_000);
+      expect([signals.length, isOpen()]).toEqual([6, true]);
+    });
+
+    it("does not wait for ever to open", async () => {
+      const waiting = new Promise<Response>(() => undefined);
+      vi.stubGlobal("fetch", (_: string, { signal }: { signal: AbortSignal }) => {
+        signals.push(signal);
+        const gone = new Promise<never>((_, reject) =>
+          signal.addEventListener("abort", () => reject(signal.reason)),
+        );
+        return Promise.race([waiting, gone]);
+      });
+      await begin();
+      expect(signals.length).toBeGreaterThan(1);
+      expect(signals[0]?.aborted).toBe(true);
+      expect(states).toContain("broken");
+    });
   });
 });

@@ -1,4 +1,5 @@
 import { type Call, send } from "./client";
+import { onPresence, presence } from "./presence";
 import { asProblem, cutOff, Problem } from "./problem";
 
 export interface ServerEvent {
@@ -106,41 +107,92 @@ interface Follower {
   onState?: (state: LinkState) => void;
 }
 
-/** Follows a stream of events, and goes on after the last one when the connection breaks. */
+/** The longest that a stream may take to open: the browser lets it wait while others hold all connections. */
+const OPENING_MS = 10_000;
+/** A tab that is not the first one looks for this long at what is new, and again after a pause. */
+const LOOK_MS = 1000;
+const LOOK_PAUSE_MS = 5000;
+
+/**
+ * Follows a stream of events, and goes on after the last one when the connection breaks. Only the first tab holds
+ * the stream open.
+ */
 export function follow({ path, query, onEvent, onState }: Follower): () => void {
   const stop = new AbortController();
   let last: string | undefined;
   let failures = 0;
+  let isLive = false;
 
-  async function connect(): Promise<void> {
-    onState?.({ is: "connecting" });
+  /** Reads until this tab ends it. A stream that ends before is an error. */
+  async function read(): Promise<void> {
+    const own = new AbortController();
+    let isEnough = false;
+    const end = () => {
+      isEnough = true;
+      own.abort();
+    };
+    let limit = setTimeout(() => own.abort(), OPENING_MS);
+    const forget = onPresence(end);
     const call = last ? { headers: { "Last-Event-ID": last } } : { query };
     const open = () => {
-      onState?.({ is: "open" });
+      isLive = true;
       failures = 0;
+      onState?.({ is: "open" });
+      clearTimeout(limit);
+      if (presence() === "other") limit = setTimeout(end, LOOK_MS);
     };
-    for await (const event of eventsOf(path, call, stop.signal, open)) {
-      if (event.id) last = event.id;
-      onEvent(event);
+    try {
+      for await (const event of eventsOf(path, call, AbortSignal.any([stop.signal, own.signal]), open)) {
+        if (event.id) last = event.id;
+        onEvent(event);
+      }
+      throw cutOff(`GET ${path}`);
+    } catch (error) {
+      if (!isEnough) throw error;
+    } finally {
+      clearTimeout(limit);
+      forget();
     }
+  }
+
+  /** Waits; a change of the presence ends the wait. */
+  function rest(milliseconds?: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        forget();
+        stop.signal.removeEventListener("abort", end);
+        resolve();
+      };
+      const timer = milliseconds === undefined ? undefined : setTimeout(end, milliseconds);
+      const forget = onPresence(end);
+      stop.signal.addEventListener("abort", end);
+    });
   }
 
   async function keep(): Promise<void> {
     while (!stop.signal.aborted) {
+      if (presence() === "hidden") {
+        await rest();
+        continue;
+      }
+      if (!isLive) onState?.({ is: "connecting" });
       try {
-        await connect();
+        await read();
+        if (presence() === "other") await rest(LOOK_PAUSE_MS);
       } catch (error) {
+        if (stop.signal.aborted) return;
         const { status } = asProblem(error);
         if (status === 401 || status === 403 || status === 404) {
           onState?.({ is: "idle" });
           return;
         }
+        isLive = false;
+        const pause = Math.min(500 * 2 ** failures, 15_000);
+        failures += 1;
+        onState?.({ is: "broken", until: Date.now() + pause });
+        await rest(pause);
       }
-      if (stop.signal.aborted) return;
-      const pause = Math.min(500 * 2 ** failures, 15_000);
-      failures += 1;
-      onState?.({ is: "broken", until: Date.now() + pause });
-      await new Promise((resolve) => setTimeout(resolve, pause));
     }
   }
 

@@ -14,7 +14,6 @@ let state: LinkState = { is: "idle" };
 let feed: Happening[] = [];
 const listeners = new Set<() => void>();
 const eventListeners = new Set<(event: Happening) => void>();
-let stop: (() => void) | undefined;
 
 function changed(): void {
   for (const listener of listeners) listener();
@@ -39,36 +38,18 @@ function take(event: ServerEvent): void {
   }
 }
 
-/** One connection for the whole page. It rests while nobody looks, and goes on after the last event. */
+/** One stream for the whole page, from ten minutes ago on. */
 export function startLive(): () => void {
-  let resting: ReturnType<typeof setTimeout> | undefined;
-  const open = () => {
-    stop ??= follow({
-      path: "/events",
-      query: { after: new Date(Date.now() - 600_000).toISOString() },
-      onEvent: take,
-      onState: (next) => {
-        state = next;
-        changed();
-      },
-    });
-  };
-  const close = () => {
-    stop?.();
-    stop = undefined;
-  };
-  const look = () => {
-    clearTimeout(resting);
-    if (document.visibilityState === "visible") open();
-    else resting = setTimeout(close, 30_000);
-  };
-  look();
-  document.addEventListener("visibilitychange", look);
-  return () => {
-    clearTimeout(resting);
-    document.removeEventListener("visibilitychange", look);
-    close();
-  };
+  feed = [];
+  return follow({
+    path: "/events",
+    query: { after: new Date(Date.now() - 600_000).toISOString() },
+    onEvent: take,
+    onState: (next) => {
+      state = next;
+      changed();
+    },
+  });
 }
 
 function subscribe(listener: () => void): () => void {

@@ -1,7 +1,8 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { createRootRoute, createRoute, createRouter, type RouteComponent } from "@tanstack/react-router";
 import { STUDIO } from "../api/base";
 import type { Search } from "../lib/filters";
 import { HomePage } from "../pages/home/HomePage";
+import { later, preloadWhenIdle } from "../ui/later";
 import { Failed } from "../ui/States";
 import { parseSearch, stringifySearch } from "./address";
 import { Frame } from "./Frame";
@@ -10,66 +11,65 @@ import { NotFound } from "./NotFound";
 const root = createRootRoute({
   component: Frame,
   notFoundComponent: NotFound,
-  errorComponent: ({ error }) => <Failed error={error} />,
   validateSearch: (search: Record<string, unknown>): Search => search as Search,
 });
 
-const at = <P extends string>(path: P, component: ReturnType<typeof lazyRouteComponent>) =>
+const at = <P extends string>(path: P, component: RouteComponent) =>
   createRoute({ getParentRoute: () => root, path, component });
 
 const tree = root.addChildren([
   createRoute({ getParentRoute: () => root, path: "/", component: HomePage }),
   at(
     "/definitions",
-    lazyRouteComponent(() => import("../pages/definitions/DefinitionsPage"), "DefinitionsPage"),
+    later(async () => (await import("../pages/definitions/DefinitionsPage")).DefinitionsPage),
   ),
   at(
     "/definitions/new",
-    lazyRouteComponent(() => import("../pages/designer"), "DesignerNew"),
+    later(async () => (await import("../pages/designer")).DesignerNew),
   ),
   at(
     "/definitions/$id/edit",
-    lazyRouteComponent(() => import("../pages/designer"), "DesignerPage"),
+    later(async () => (await import("../pages/designer")).DesignerPage),
   ),
   at(
     "/definitions/$id",
-    lazyRouteComponent(() => import("../pages/definitions/DefinitionPage"), "DefinitionPage"),
+    later(async () => (await import("../pages/definitions/DefinitionPage")).DefinitionPage),
   ),
   at(
     "/instances",
-    lazyRouteComponent(() => import("../pages/instances/InstancesPage"), "InstancesPage"),
+    later(async () => (await import("../pages/instances/InstancesPage")).InstancesPage),
   ),
   at(
     "/instances/$id",
-    lazyRouteComponent(() => import("../pages/instance/InstancePage"), "InstancePage"),
+    later(async () => (await import("../pages/instance/InstancePage")).InstancePage),
   ),
   at(
     "/incidents",
-    lazyRouteComponent(() => import("../pages/incidents/IncidentsPage"), "IncidentsPage"),
+    later(async () => (await import("../pages/incidents/IncidentsPage")).IncidentsPage),
   ),
   at(
     "/schedules",
-    lazyRouteComponent(() => import("../pages/schedules/SchedulesPage"), "SchedulesPage"),
+    later(async () => (await import("../pages/schedules/SchedulesPage")).SchedulesPage),
   ),
   at(
     "/tasks",
-    lazyRouteComponent(() => import("../pages/tasks/TasksPage"), "TasksPage"),
+    later(async () => (await import("../pages/tasks/TasksPage")).TasksPage),
   ),
   at(
     "/messages",
-    lazyRouteComponent(() => import("../pages/messages/MessagesPage"), "MessagesPage"),
+    later(async () => (await import("../pages/messages/MessagesPage")).MessagesPage),
   ),
   at(
     "/cluster",
-    lazyRouteComponent(() => import("../pages/cluster/ClusterPage"), "ClusterPage"),
+    later(async () => (await import("../pages/cluster/ClusterPage")).ClusterPage),
   ),
   at(
     "/access",
-    lazyRouteComponent(() => import("../pages/access/AccessPage"), "AccessPage"),
+    later(async () => (await import("../pages/access/AccessPage")).AccessPage),
   ),
   at(
     "/secrets",
-    lazyRouteComponent(() => import("../pages/secrets/SecretsPage"), "SecretsPage"),
+    later(async () => (await import("../pages/secrets/SecretsPage")).SecretsPage),
   ),
 ]);
 
@@ -79,8 +79,14 @@ export const router = createRouter({
   parseSearch,
   stringifySearch,
   defaultPreload: "intent",
+  // A page that fails leaves the frame around it as it is.
+  defaultErrorComponent: ({ error, reset }) => <Failed error={error} retry={reset} />,
   scrollRestoration: false,
 });
+
+/** Loads the code of the other pages, so that they are there when the connection is not. */
+export const preloadPages = () =>
+  preloadWhenIdle(Object.values(router.routesById).map((route) => () => router.loadRouteChunk(route)));
 
 declare module "@tanstack/react-router" {
   interface Register {

@@ -13,19 +13,55 @@ import {
   type NodeProps,
   Position,
   ReactFlow,
-  type ReactFlowInstance,
+  useReactFlow,
+  useStore,
 } from "@xyflow/react";
 import "@xyflow/react/dist/base.css";
 import "./graph.css";
-import { memo, useMemo, useState } from "react";
+import { memo, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { isDark, useSettings } from "../app/settings";
+import { formatDuration } from "../lib/format";
 import { type State, stateOf } from "../lib/states";
 import { t } from "../text";
 import { Icon } from "../ui/Icon";
 import { StateIcon } from "../ui/State";
+import { type Change, changesOf, compare } from "./compare";
 import { type Box, HEIGHT, type Mark, outline, WIDTH } from "./outline";
+import { currentOf, viewOf } from "./view";
 
-type CardNode = Node<{ box: Box; mark?: Mark; isRun: boolean; isDown: boolean; note?: string }, "card">;
+interface CardData extends Record<string, unknown> {
+  box: Box;
+  mark?: Mark;
+  isRun: boolean;
+  isDown: boolean;
+  note?: string;
+  change?: Change;
+}
+
+type CardNode = Node<CardData, "card">;
+
+const CHANGE: Record<Change, { edge: string; box: string; badge: string }> = {
+  added: { edge: "bg-finished", box: "border-finished", badge: "text-finished" },
+  changed: { edge: "bg-waiting", box: "border-waiting", badge: "text-waiting" },
+  removed: { edge: "bg-faulted", box: "border-dashed border-faulted", badge: "text-faulted" },
+};
+
+/** What is at the right of a card: how often the activity ran, how it ended, how long it took. */
+function Ran({ mark }: { mark: Mark }) {
+  return (
+    <span className="flex flex-col items-end text-xs tabular-nums text-soft">
+      <span className="flex items-center gap-1">
+        {mark.runs > 1 && `${mark.runs} ×`}
+        <StateIcon state={stateOf(mark.status)} />
+      </span>
+      {Boolean(mark.ms) && (
+        <span title={mark.runs > 1 ? t.instance.tookLast(formatDuration(mark.ms ?? 0)) : undefined}>
+          {formatDuration(mark.ms ?? 0)}
+        </span>
+      )}
+    </span>
+  );
+}
 
 const EDGE: Record<State, string> = {
   pending: "bg-pending",
@@ -37,11 +73,14 @@ const EDGE: Record<State, string> = {
   skipped: "bg-line",
 };
 
-const Card = memo(({ data: { box, mark, isRun, isDown, note }, selected }: NodeProps<CardNode>) => {
+const Card = memo(({ data: { box, mark, isRun, isDown, note, change }, selected }: NodeProps<CardNode>) => {
   const state = mark ? stateOf(mark.status) : "skipped";
+  const changed = change && CHANGE[change];
+  const edge = changed?.edge ?? (isRun ? EDGE[state] : "bg-accent");
+  const border = selected ? "border-accent ring-2 ring-accent" : (changed?.box ?? "border-line-strong/60");
   return (
     <div
-      className={`relative flex h-14 w-[200px] items-center gap-2 overflow-hidden rounded-md border bg-raised pr-2 pl-3.5 text-left ${selected ? "border-accent ring-2 ring-accent" : "border-line-strong/60"} ${isRun && !mark ? "opacity-45" : ""}`}
+      className={`relative flex h-14 w-[200px] items-center gap-2 overflow-hidden rounded-md border bg-raised pr-2 pl-3.5 text-left ${border} ${isRun && !mark ? "opacity-45" : ""}`}
     >
       <Handle
         type="target"
@@ -49,18 +88,16 @@ const Card = memo(({ data: { box, mark, isRun, isDown, note }, selected }: NodeP
         isConnectable={false}
         className="invisible"
       />
-      <span className={`absolute inset-y-0 left-0 w-1.5 ${isRun ? EDGE[state] : "bg-accent"}`} />
-      <span className="min-w-0 flex-1">
+      <span className={`absolute inset-y-0 left-0 w-1.5 ${edge}`} />
+      <span className={`min-w-0 flex-1 ${change === "removed" ? "text-soft line-through" : ""}`}>
         <span className="block truncate text-sm font-medium">{box.name}</span>
         <span className="block truncate text-xs text-soft">{box.type}</span>
       </span>
       {note && <span className="rounded-sm bg-accent-soft px-1.5 text-xs text-accent">{note}</span>}
-      {mark && (
-        <span className="flex items-center gap-1 text-xs tabular-nums text-soft">
-          {mark.runs > 1 && `${mark.runs} ×`}
-          <StateIcon state={state} />
-        </span>
+      {changed && change && (
+        <span className={`text-xs font-medium ${changed.badge}`}>{t.definitions[change]}</span>
       )}
+      {mark && <Ran mark={mark} />}
       <Handle
         type="source"
         position={isDown ? Position.Bottom : Position.Right}
@@ -109,31 +146,26 @@ const nodeTypes = { card: Card };
 const edgeTypes = { way: WayLine };
 
 const FIT = { maxZoom: 1, padding: 0.12 };
-const READABLE = 0.6;
-const ZOOM = 0.8;
 const LARGE = 150;
 
-/** Where one looks first: at what fails, waits or runs, or else at the begin. */
-function focusOf(boxes: Box[], marks: ReadonlyMap<string, Mark> | undefined): Box | undefined {
-  const isOpen = (box: Box) => ["Faulted", "Suspended", "Running"].includes(marks?.get(box.id)?.status ?? "");
-  return boxes.find(isOpen) ?? boxes[0];
-}
-
-/** Shows the whole graph; one that would be too small to be read is shown where one looks first. */
-async function showReadable(
-  flow: ReactFlowInstance<CardNode, WayEdge>,
-  focus: Box | undefined,
-): Promise<void> {
-  await flow.fitView(FIT);
-  if (flow.getZoom() < READABLE && focus) {
-    await flow.setCenter(focus.x + WIDTH, focus.y + HEIGHT / 2, { zoom: ZOOM });
-  }
+/** Shows the whole graph, or where one looks first, until one moves it: then it stays as one left it. */
+function Framing({ boxes, focus, isMoved }: { boxes: Box[]; focus?: Box; isMoved: () => boolean }) {
+  const flow = useReactFlow();
+  const width = useStore((state) => state.width);
+  const height = useStore((state) => state.height);
+  useEffect(() => {
+    if (width === 0 || height === 0 || isMoved()) return;
+    void flow.setViewport(viewOf(boxes, focus, { width, height }));
+  }, [flow, width, height, boxes, focus, isMoved]);
+  return null;
 }
 
 interface Props {
   root: unknown;
   /** The marks of a run by the ids of activities; without them, the workflow alone is drawn. */
   marks?: ReadonlyMap<string, Mark>;
+  /** An earlier version of the workflow, to which what changed since then is marked. */
+  before?: unknown;
   /** A word on a card, by the id of its activity. */
   notes?: ReadonlyMap<string, string>;
   selected?: string;
@@ -141,14 +173,20 @@ interface Props {
 }
 
 /** A workflow as a map: to look at, not to change. */
-export function Graph({ root, marks, notes, selected, onSelect }: Props) {
+export function Graph({ root, marks, before, notes, selected, onSelect }: Props) {
   useSettings();
   const [isArranged, setArranged] = useState(false);
-  const drawn = useMemo(() => outline(root, isArranged), [root, isArranged]);
+  const drawn = useMemo(() => outline(root, isArranged, before), [root, isArranged, before]);
+  const changes = useMemo(
+    () => (before === undefined ? undefined : changesOf(compare(before, root))),
+    [before, root],
+  );
   const nodes = useMemo(
     () =>
       drawn.boxes.map((box): CardNode => {
         const mark = marks?.get(box.id);
+        const change = changes?.get(box.id);
+        const words = [box.name, box.type, mark && t.states[stateOf(mark.status)]];
         return {
           id: box.id,
           type: "card",
@@ -156,11 +194,18 @@ export function Graph({ root, marks, notes, selected, onSelect }: Props) {
           width: WIDTH,
           height: HEIGHT,
           selected: box.id === selected,
-          ariaLabel: `${box.name}, ${box.type}${mark ? `, ${t.states[stateOf(mark.status)]}` : ""}`,
-          data: { box, mark, isRun: marks !== undefined, isDown: drawn.isDown, note: notes?.get(box.id) },
+          ariaLabel: [...words, change && t.definitions[change]].filter(Boolean).join(", "),
+          data: {
+            box,
+            mark,
+            isRun: marks !== undefined,
+            isDown: drawn.isDown,
+            note: notes?.get(box.id),
+            change,
+          },
         };
       }),
-    [drawn, marks, notes, selected],
+    [drawn, marks, notes, changes, selected],
   );
   const edges = useMemo(
     () =>
@@ -174,13 +219,23 @@ export function Graph({ root, marks, notes, selected, onSelect }: Props) {
           type: "way",
           data: { points: way.points },
           focusable: false,
-          className: taken ? "taken" : "untaken",
+          className: way.isGone ? "gone" : taken ? "taken" : "untaken",
           markerEnd: { type: MarkerType.ArrowClosed, width: 16, height: 16 },
         };
       }),
     [drawn, marks],
   );
-  const focus = focusOf(drawn.boxes, marks);
+  // Where one looks first is known with the first marks; what comes later does not move the picture.
+  const [focused, setFocused] = useState<string>();
+  const current = currentOf(drawn.boxes, marks);
+  if (marks && current && focused === undefined) setFocused(current.id);
+  const focus =
+    drawn.boxes.find((box) => (changes ? changes.has(box.id) : box.id === focused)) ?? drawn.boxes[0];
+  const moved = useRef(false);
+  const isMoved = useCallback(() => moved.current, []);
+  const move = () => {
+    moved.current = true;
+  };
   const isLarge = drawn.boxes.length > LARGE;
   return (
     <ReactFlow
@@ -196,9 +251,8 @@ export function Graph({ root, marks, notes, selected, onSelect }: Props) {
       edgesFocusable={false}
       deleteKeyCode={null}
       onlyRenderVisibleElements={isLarge}
-      defaultViewport={focus && { x: 240 - focus.x * ZOOM, y: 160 - focus.y * ZOOM, zoom: ZOOM }}
-      onInit={(flow) => {
-        if (!isLarge) void showReadable(flow, focus);
+      onMoveStart={(event) => {
+        if (event) move();
       }}
       minZoom={0.1}
       onNodesChange={(changes) => {
@@ -209,13 +263,24 @@ export function Graph({ root, marks, notes, selected, onSelect }: Props) {
       onPaneClick={() => onSelect?.(undefined)}
       proOptions={{ hideAttribution: true }}
     >
+      <Framing key={String(isArranged)} boxes={drawn.boxes} focus={focus} isMoved={isMoved} />
       <Background gap={24} />
-      <Controls showInteractive={false} aria-label={t.graph.controls} fitViewOptions={FIT}>
+      <Controls
+        showInteractive={false}
+        aria-label={t.graph.controls}
+        fitViewOptions={FIT}
+        onZoomIn={move}
+        onZoomOut={move}
+        onFitView={move}
+      >
         {(isArranged || !drawn.isDown) && (
           <ControlButton
             title={isArranged ? t.graph.asDrawn : t.graph.arrange}
             aria-label={isArranged ? t.graph.asDrawn : t.graph.arrange}
-            onClick={() => setArranged(!isArranged)}
+            onClick={() => {
+              moved.current = false;
+              setArranged(!isArranged);
+            }}
           >
             <Icon name="definitions" size={14} />
           </ControlButton>

@@ -47,7 +47,8 @@ export function activitiesIn(root: unknown): Map<string, Members> {
   return found;
 }
 
+/** The title that the designer shows, or else the name; without both, what `activityWord` says. */
 export function nameOf(activity: Members): string {
   const shown = text(members(activity.metadata)?.displayText);
-  return activityWord(text(activity.id), text(activity.name) || shown, text(activity.type));
+  return activityWord(text(activity.id), shown || text(activity.name), text(activity.type));
 }

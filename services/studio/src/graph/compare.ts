@@ -7,6 +7,15 @@ export interface Comparison {
   removed: string[];
 }
 
+/** What became of an activity from one version to another. */
+export type Change = keyof Comparison;
+
+/** The same, by the ids of the activities. */
+export function changesOf(comparison: Comparison): ReadonlyMap<string, Change> {
+  const all: Change[] = ["added", "changed", "removed"];
+  return new Map(all.flatMap((change) => comparison[change].map((id) => [id, change] as const)));
+}
+
 /** What an activity says about itself: without its place, and without the activities in it. */
 function own(activity: Record<string, unknown>): string {
   return JSON.stringify(activity, (name, value: unknown) => {

@@ -94,6 +94,22 @@ describe("outline", () => {
     ]);
   });
 
+  it("draws what an earlier version has and this one has not, and the ways of that alone", () => {
+    const flow = (...ids: string[]) => ({
+      id: "f",
+      type: "Elsa.Flowchart",
+      activities: ids.map(line),
+      connections: ids.slice(1).map((id, at) => ({ source: ids[at], target: id })),
+    });
+    const drawn = outline(flow("a", "c"), false, flow("a", "b", "c"));
+    expect(drawn.boxes.map((box) => box.id)).toEqual(["a", "c", "b"]);
+    expect(drawn.ways.map(({ from, to, isGone }) => [from, to, isGone ?? false])).toEqual([
+      ["a", "c", false],
+      ["a", "b", true],
+      ["b", "c", true],
+    ]);
+  });
+
   it("draws nothing of what is no activity", () => {
     expect(outline(null)).toEqual({ boxes: [], ways: [], isDown: true });
   });

@@ -6,6 +6,8 @@ import { activitiesIn, children, isActivity, type Members, members, nameOf, text
 export interface Mark {
   status: string;
   runs: number;
+  /** How long its last execution took, in milliseconds, where that is known. */
+  ms?: number;
 }
 
 /** What is drawn of a workflow: its activities as boxes, and the ways between them. */
@@ -22,6 +24,8 @@ export interface Way {
   from: string;
   to: string;
   word: string;
+  /** It leads to or from an activity that is not in the workflow any more. */
+  isGone?: boolean;
   /** Where the way turns, if the layout says so. */
   points?: { x: number; y: number }[];
 }
@@ -164,11 +168,31 @@ function overlap(boxes: Box[]): boolean {
   );
 }
 
-/** Places of the designer are kept where all activities have one and none would hide another. */
-export function outline(root: unknown, isArranged = false): Outline {
+/** Adds the activities of an earlier version that are not there any more, with their ways. */
+function addGone(drawing: Drawing, before: Members): void {
+  const old = new Drawing();
+  old.draw(before);
+  const gone = new Set([...old.boxes.keys()].filter((id) => !drawing.boxes.has(id)));
+  for (const id of gone) {
+    const box = old.boxes.get(id);
+    if (box) drawing.boxes.set(id, box);
+  }
+  for (const way of old.ways) {
+    if (gone.has(way.from) || gone.has(way.to))
+      drawing.ways.push({ ...way, id: `gone|${way.id}`, isGone: true });
+  }
+  drawing.isNested ||= old.isNested;
+}
+
+/**
+ * Places of the designer are kept where all activities have one and none would hide another.
+ * With an earlier version, what it has and this one has not is drawn, too.
+ */
+export function outline(root: unknown, isArranged = false, before?: unknown): Outline {
   if (!isActivity(root)) return { boxes: [], ways: [], isDown: true };
   const drawing = new Drawing();
   drawing.draw(root);
+  if (isActivity(before)) addGone(drawing, before);
   const boxes = [...drawing.boxes.values()];
   const isPlaced =
     !isArranged && !drawing.isNested && boxes.every((box) => !Number.isNaN(box.x)) && !overlap(boxes);

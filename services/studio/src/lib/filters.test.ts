@@ -4,6 +4,7 @@ import {
   comparisonOf,
   fromAddress,
   type InstanceFilter,
+  ignoredIn,
   STATES,
   timeOf,
   toAddress,
@@ -24,6 +25,7 @@ const filters: fc.Arbitrary<InstanceFilter> = fc.record({
   incidents: fc.option(fc.boolean(), { nil: undefined }),
   correlation: fc.option(words, { nil: undefined }),
   name: fc.option(words, { nil: undefined }),
+  parent: fc.option(words, { nil: undefined }),
   time: fc.constantFrom("CreatedAt", "UpdatedAt", "FinishedAt"),
   since: fc.option(words, { nil: undefined }),
   until: fc.option(words, { nil: undefined }),
@@ -96,6 +98,19 @@ describe("filters", () => {
     });
   });
 
+  it("name what the address has and nobody knows, and nothing else", () => {
+    const odd = { state: "Faulted,Odd", version: "abc", since: "soon", incidents: "maybe", dir: "left" };
+    expect(ignoredIn({ ...odd, q: "a", order: "Name", until: "2h", values: "A>1", plan: "p" }, NOW)).toEqual(
+      odd,
+    );
+    const known = filters.map((filter) => ({ ...filter, since: "2h", until: undefined }));
+    fc.assert(
+      fc.property(known, (filter) => {
+        expect(ignoredIn(toAddress(filter), NOW)).toEqual({});
+      }),
+    );
+  });
+
   it("become a request with times of the server", () => {
     const request = toRequest(
       fromAddress({ since: "2h", state: "Faulted", values: "Amount>=100", time: "FinishedAt" }),
@@ -114,6 +129,10 @@ describe("filters", () => {
 
   it("are no filter of a plan where the plan cannot say the same", () => {
     expect(toPlanFilter(fromAddress({ version: "3" }), NOW)).toBeUndefined();
+    expect(toPlanFilter(fromAddress({ parent: "p1" }), NOW)).toBeUndefined();
+    expect(toRequest(fromAddress({ parent: "p1" }), NOW, 50)).toMatchObject({
+      parentWorkflowInstanceId: "p1",
+    });
     expect(toPlanFilter(fromAddress({ definition: "a", name: "b" }), NOW)).toMatchObject({
       definitionIds: ["a"],
       names: ["b"],

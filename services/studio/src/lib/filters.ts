@@ -24,6 +24,8 @@ export interface InstanceFilter {
   incidents?: boolean;
   correlation?: string;
   name?: string;
+  /** The instance that started them. */
+  parent?: string;
   time: (typeof TIMES)[number];
   since?: string;
   until?: string;
@@ -97,6 +99,7 @@ export function fromAddress(search: Search): InstanceFilter {
     incidents: search.incidents === "yes" ? true : search.incidents === "no" ? false : undefined,
     correlation: search.correlation || undefined,
     name: search.name || undefined,
+    parent: search.parent || undefined,
     time: oneOf(TIMES, search.time, "CreatedAt"),
     since: search.since || undefined,
     until: search.until || undefined,
@@ -109,6 +112,27 @@ export function fromAddress(search: Search): InstanceFilter {
   };
 }
 
+/** The parts of an address that are no filter, as `name=value`: the list is shown as if they were not there. */
+export function ignoredIn(search: Search, now: number): Search {
+  const filter = fromAddress(search);
+  const isTime = (text: string) => timeOf(text, now) !== undefined;
+  const isRead: Record<string, (text: string) => boolean> = {
+    version: () => filter.version !== undefined,
+    state: (text) => split(text).length === filter.states.length,
+    incidents: () => filter.incidents !== undefined,
+    time: (text) => text === filter.time,
+    since: isTime,
+    until: isTime,
+    values: (text) => split(text).length === filter.values.length,
+    order: (text) => text === filter.order,
+    dir: (text) => text === "up",
+    page: (text) => whole(text) !== undefined,
+  };
+  return Object.fromEntries(
+    Object.entries(search).filter(([name, text]) => text && isRead[name] && !isRead[name](text)),
+  );
+}
+
 /** Only what differs from the default stands in the address. */
 export function toAddress(filter: InstanceFilter): Search {
   return {
@@ -119,6 +143,7 @@ export function toAddress(filter: InstanceFilter): Search {
     incidents: filter.incidents === undefined ? undefined : filter.incidents ? "yes" : "no",
     correlation: filter.correlation,
     name: filter.name,
+    parent: filter.parent,
     time: filter.time === "CreatedAt" ? undefined : filter.time,
     since: filter.since,
     until: filter.until,
@@ -161,6 +186,7 @@ export function toRequest(filter: InstanceFilter, now: number, pageSize: number)
     hasIncidents: filter.incidents,
     correlationId: filter.correlation,
     name: filter.name,
+    parentWorkflowInstanceId: filter.parent,
     timestampFilters: timesOf(filter, now),
     variableFilters: filter.values,
     orderBy: filter.order,
@@ -168,9 +194,9 @@ export function toRequest(filter: InstanceFilter, now: number, pageSize: number)
   };
 }
 
-/** The filter of a plan that changes all instances that match; it has no version number of its own. */
+/** The filter of a plan that changes all instances that match; it has no version number and no parent. */
 export function toPlanFilter(filter: InstanceFilter, now: number): Api["PlanFilter"] | undefined {
-  if (filter.version !== undefined) return undefined;
+  if (filter.version !== undefined || filter.parent) return undefined;
   return {
     searchTerm: filter.text,
     definitionIds: filter.definition ? [filter.definition] : undefined,

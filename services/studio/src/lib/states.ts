@@ -27,3 +27,8 @@ export function stateWord(status: string): string {
 export function isOver(status: string): boolean {
   return ["finished", "cancelled", "faulted"].includes(stateOf(status));
 }
+
+/** Whether its values and its version can change: a faulted instance can be retried. */
+export function canChange(status: string): boolean {
+  return !isOver(status) || stateOf(status) === "faulted";
+}

@@ -9,7 +9,10 @@ export interface InputValue {
   isGiven: boolean;
 }
 
-export function readInput(activity: Members, input: InputType): InputValue {
+export function readInput(
+  activity: Members,
+  input: Pick<InputType, "name" | "isWrapped"> & { defaultSyntax?: string },
+): InputValue {
   const held = activity[memberOf(input.name)];
   if (held === undefined || held === null)
     return { type: input.defaultSyntax || "Literal", value: undefined, isGiven: false };

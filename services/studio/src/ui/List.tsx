@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { usePage } from "../app/address";
 import { Field } from "./Field";
 import { Pager } from "./Pager";
@@ -46,36 +46,63 @@ export function Pages({ total, size }: { total: number; size: number }) {
   );
 }
 
-/** Searches a list when one presses Enter. */
+const PAUSE = 300;
+
+/** Searches a list when one presses Enter; a live one searches after a short pause in the typing, too. */
 export function SearchField({
   label,
   value,
   hint,
   className,
+  isLive,
   onSearch,
 }: {
   label: string;
   value: string;
   hint?: string;
   className?: string;
+  isLive?: boolean;
   onSearch: (text: string | undefined) => void;
 }) {
+  const [text, setText] = useState(value);
+  const [seen, setSeen] = useState(value);
+  const sent = useRef(value);
+  const pause = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(pause.current), []);
+  // Another value than the one that was searched for comes from outside: from a link, or from a step back.
+  if (value !== seen) {
+    setSeen(value);
+    if (value !== sent.current) {
+      sent.current = value;
+      setText(value);
+    }
+  }
+  const search = (next: string) => {
+    clearTimeout(pause.current);
+    sent.current = next.trim();
+    onSearch(sent.current || undefined);
+  };
   return (
     <form
       className={className}
       onSubmit={(event) => {
         event.preventDefault();
-        onSearch(String(new FormData(event.currentTarget).get("q") ?? "").trim() || undefined);
+        search(text);
       }}
     >
       <Field
-        key={value}
         label={label}
         hideLabel
         name="q"
         type="search"
-        defaultValue={value}
+        value={text}
         placeholder={hint}
+        onChange={(event) => {
+          const next = event.target.value;
+          setText(next);
+          clearTimeout(pause.current);
+          if (isLive) pause.current = setTimeout(() => search(next), PAUSE);
+        }}
       />
     </form>
   );

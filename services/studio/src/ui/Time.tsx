@@ -2,14 +2,21 @@ import { useNow } from "../app/clock";
 import { useSettings } from "../app/settings";
 import { formatDuration, formatTime } from "../lib/format";
 
+interface Shown {
+  at?: string | null;
+  exact?: boolean;
+  /** It stands in a sentence that has its distance from now already. */
+  stands?: boolean;
+}
+
 /** A time, as the switch in the top bar says; the exact one in UTC on hover. */
-export function Time({ at, exact }: { at?: string | null; exact?: boolean }) {
+export function Time({ at, exact, stands }: Shown) {
   const { time, language } = useSettings();
   const now = useNow();
   if (!at) return <span className="text-soft">–</span>;
   return (
     <time dateTime={at} title={at} className="whitespace-nowrap tabular-nums">
-      {formatTime(at, time, now, language, exact)}
+      {formatTime(at, stands && time === "relative" ? "local" : time, now, language, exact)}
     </time>
   );
 }

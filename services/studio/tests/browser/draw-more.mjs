@@ -137,6 +137,8 @@ export async function guides({ page }) {
 export async function editors({ page, look }) {
   await card(page, "Clock").click();
   assert.equal(await field(page, "CronExpression").locator("li").count(), 5);
+  await field(page, "TimeZone").getByLabel("Time zone", { exact: true }).fill("Asia/Tokyo");
+  await field(page, "CronExpression").getByText("Asia/Tokyo", { exact: true }).waitFor();
   await field(page, "CronExpression").getByLabel("Cron expression", { exact: true }).fill("61 * * * *");
   await field(page, "CronExpression").getByRole("alert").waitFor();
   await look("cron");

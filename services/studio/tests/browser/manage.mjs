@@ -168,11 +168,11 @@ export async function phone({ page, look }, { studio, failed }) {
   const retry = page.getByRole("tabpanel").getByRole("button", { name: "Retry" });
   assert.ok((await retry.boundingBox()).y < 700, "what can be done is out of sight");
   await look("phone-instance");
-  for (const path of ["incidents", "tasks", "schedules", "cluster"]) {
+  for (const path of [`instances/${failed}?tab=timeline`, "incidents", "tasks", "schedules", "cluster"]) {
     await page.goto(`${studio}/${path}`);
     await page.getByRole("heading", { level: 1 }).waitFor();
     await page.getByRole("status", { name: "Loading" }).first().waitFor({ state: "detached" });
-    await look(`phone-${path}`);
+    await look(`phone-${path.split("/")[0]}`);
     const [wide, seen] = await page.evaluate(() => [document.documentElement.scrollWidth, window.innerWidth]);
     assert.ok(wide <= seen, `${path} is ${wide} wide`);
   }
@@ -210,6 +210,8 @@ export async function watcher({ page, look }, { studio, user, call, waiting }) {
     await page.getByText("Why is it here?").waitFor();
     assert.equal(await named(page, "button", "Cancel").count(), 0);
     await look("watcher");
+    await page.goto(`${studio}/access`);
+    await page.getByText(/^This page needs one of the permissions read:user,/).waitFor();
     await named(page, "button", "You").click();
     await page.getByRole("menuitem", { name: /^Sign out/ }).click();
     await named(page, "tab", "API key").click();

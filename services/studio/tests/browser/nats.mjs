@@ -26,9 +26,7 @@ export function answer(url, subject, text) {
   return new Promise((resolve, reject) => {
     const socket = net.connect(Number(port || 4222), hostname);
     socket.on("error", reject);
-    socket.once("connect", () =>
-      socket.write(`CONNECT {"verbose":false}\r\nSUB ${subject} 1\r\nPING\r\n`),
-    );
+    socket.once("connect", () => socket.write(`CONNECT {"verbose":false}\r\nSUB ${subject} 1\r\nPING\r\n`));
     let said = "";
     socket.on("data", (part) => {
       said += part;

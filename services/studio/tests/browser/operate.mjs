@@ -1,5 +1,6 @@
 // The way through what runs by itself: schedules, causes of failures, what the cluster holds.
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { named, notice, rail } from "./find.mjs";
 
 /** A schedule is looked at, paused, let go on, and started between its times. */
@@ -58,6 +59,74 @@ export async function lastHour({ page, look }, { studio }) {
   await page.waitForURL(/activity=take/);
   await page.locator('.react-flow__node[data-id="take"]').getByText(/\d ×/).waitFor();
   await look("definition-hour");
+}
+
+/** The order of the demo: one press starts one, one press approves it. */
+export async function tryIt({ page, look }, { studio, call, made }) {
+  const { items } = await call(
+    "GET",
+    "/workflow-definitions?definitionIds=order-approval&versionOptions=Latest",
+  );
+  if (items.length === 0) {
+    made.push("order-approval");
+    const order = new URL("../../../staunch/examples/order-approval.json", import.meta.url);
+    const text = await readFile(order, "utf8");
+    await call("POST", "/workflow-definitions/import?publish=true", JSON.parse(text));
+  }
+  await page.goto(`${studio}/`);
+  await named(page, "heading", "Try it").waitFor();
+  await named(page, "button", "Start an order").click();
+  await notice(page, /^Order \d+ is started:/);
+  await look("home-try");
+  await named(page, "button", "Approve the latest one that waits").click();
+  await notice(page, /^It is approved:/);
+  await page.getByRole("status").getByRole("link").click();
+  await page.getByText("Finished", { exact: true }).first().waitFor();
+  await page.locator(".react-flow__node").filter({ hasText: "Return the decision" }).waitFor();
+}
+
+/** Failures with one cause are one line at home, too. */
+export async function needs({ page, look }, { studio }) {
+  await page.goto(`${studio}/`);
+  const failing = page.locator('a[href$="/definitions/browser-broken"]');
+  const cause = page.getByRole("listitem").filter({ has: failing });
+  await cause.getByText(/^\d+ incidents in \d+ instances$/).waitFor();
+  assert.equal(await cause.count(), 1);
+  await look("home-causes");
+  await cause.getByRole("link").first().click();
+  await page.getByRole("button", { name: /^Retry \d+ instances?$/ }).waitFor();
+  await page.keyboard.press("Escape");
+}
+
+/** What changed between two versions is marked in the graph, and has its names. */
+export async function compared({ page, look }, { studio, call, made }) {
+  const line = (id, text, displayText) => ({ id, type: "Elsa.WriteLine", text, metadata: { displayText } });
+  const of = (...activities) => ({
+    definitionId: "browser-compared",
+    name: "Two versions",
+    root: { id: "Sequence1", type: "Elsa.Sequence", activities },
+  });
+  made.push("browser-compared");
+  const take = line("a1", "one", "Take the order");
+  const before = of(take, line("a2", "two", "Check the stock"), line("a3", "three", "Ask the boss"));
+  const after = of(take, line("a2", "2", "Check the stock"), line("a4", "four", "Send the bill"));
+  for (const version of [before, after])
+    await call("POST", "/workflow-definitions/import?publish=true", version);
+  await page.goto(`${studio}/definitions/browser-compared?tab=versions&compare=1`);
+  const card = (id) => page.locator(`.react-flow__node[data-id="${id}"]`);
+  await card("a2").getByText("Changed").waitFor();
+  await card("a3").getByText("Removed").waitFor();
+  await card("a4").getByText("Added").waitFor();
+  assert.equal(
+    await card("a1")
+      .getByText(/Added|Changed|Removed/)
+      .count(),
+    0,
+  );
+  await page.getByRole("listitem").filter({ hasText: "Ask the boss a3" }).waitFor();
+  await look("definition-compared");
+  await named(page, "button", "Close").click();
+  await card("a3").waitFor({ state: "detached" });
 }
 
 /** Leases, streams and the database, each on its tab. */

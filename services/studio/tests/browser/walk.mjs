@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { dropped } from "./data.mjs";
 import { named, notice, rail } from "./find.mjs";
 import { access, german, labels, letters, pause, phone, rest, secrets, watcher } from "./manage.mjs";
-import { causes, holdings, lastHour, schedules } from "./operate.mjs";
+import { causes, compared, holdings, lastHour, needs, schedules, tryIt } from "./operate.mjs";
+import { crowd, lost, offline, undrawn } from "./weak.mjs";
 import { deep, skip, tasks } from "./work.mjs";
 
 /** Signs in where the server asks for it: with a wrong password, then with the right one. */
@@ -63,10 +64,12 @@ async function definitions({ page, look }) {
     mimeType: "application/json",
     buffer: Buffer.from(JSON.stringify(dropped)),
   };
+  await page.locator("input[type=file]").setInputFiles([file, { ...file, name: "copy.json" }]);
+  await notice(page, "copy.json: dropped.json has the same id, browser-dropped. Nothing was imported.");
   await page.locator("input[type=file]").setInputFiles(file);
   await notice(page, "1 file imported as drafts.");
-  await page.getByRole("searchbox").fill("browser-dropped");
-  await page.keyboard.press("Enter");
+  // The search begins by itself, and the box keeps what is typed meanwhile.
+  await page.getByRole("searchbox").pressSequentially("browser-dropped", { delay: 40 });
   await page.waitForURL(/q=browser-dropped/);
   await named(page, "link", "Dropped file").click();
   await named(page, "button", "Publish").click();
@@ -155,6 +158,17 @@ async function instance({ page, look }) {
   await named(page, "button", "Complete the task").click();
   await page.getByText("It waits for nothing.").waitFor();
   await page.getByText("Finished", { exact: true }).first().waitFor();
+  await named(page, "tab", "Timeline").click();
+  const lane = page.getByRole("tabpanel").getByRole("button", { name: /^ask Finished/ });
+  await lane.focus();
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/activity=ask/);
+  await page
+    .locator('.react-flow__node[data-id="ask"]')
+    .getByText(/\d (ms|s|min)/)
+    .waitFor();
+  await look("instance-timeline");
+  await page.keyboard.press("Enter");
   await named(page, "tab", "Raw").click();
   await look("instance-finished");
   await named(page, "button", "Actions").click();
@@ -187,7 +201,24 @@ async function views(page) {
   await named(page, "button", "Views").waitFor();
 }
 
-async function instances({ page, look }) {
+/** What an address has and the list cannot read is named; the children of an instance are a filter. */
+async function asked(page, look, { studio, waiting }) {
+  await page.goto(`${studio}/instances?state=Bogus&version=abc`);
+  await page.getByText("state=Bogus, version=abc").waitFor();
+  await look("instances-ignored");
+  await named(page, "button", "Remove from the address").click();
+  await page.waitForURL(/instances$/);
+  await named(page, "button", "More filters").click();
+  await page.getByLabel("Started by").fill(waiting);
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/parent=/);
+  await page.getByText("No instance matches.").waitFor();
+  await page.getByRole("button", { name: /^Remove the filter Started by/ }).click();
+  await named(page, "button", "More filters").click();
+}
+
+async function instances({ page, look }, world) {
+  await asked(page, look, world);
   await rail(page, "Instances").click();
   await named(page, "heading", "Instances").waitFor();
   await page.getByLabel("Definition", { exact: true }).selectOption("browser-approval");
@@ -238,6 +269,12 @@ async function incidents({ page, look }, { studio, failed }) {
   await page.goto(`${studio}/instances/${failed}?tab=incidents`);
   await page.getByText("missingThing is not defined").first().waitFor();
   await look("instance-incident");
+  await named(page, "tab", "Values").click();
+  await named(page, "button", "Change").first().waitFor();
+  await named(page, "button", "Actions").click();
+  await named(page, "menuitem", "Migrate").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("tab", { name: /^Incidents/ }).click();
   await page.getByRole("tabpanel").getByRole("button", { name: "Retry" }).click();
   await notice(page, /It runs again|missingThing/);
 }
@@ -253,10 +290,13 @@ export const steps = [
   tasks,
   instances,
   deep,
+  needs,
   causes,
   incidents,
   skip,
   lastHour,
+  compared,
+  tryIt,
   schedules,
   holdings,
   rest,
@@ -264,6 +304,10 @@ export const steps = [
   pause,
   access,
   secrets,
+  lost,
+  undrawn,
+  offline,
+  crowd,
   phone,
   german,
   watcher,

@@ -30,7 +30,7 @@ async function registered(page, look) {
   await named(panel, "button", "Change the document").click();
   await document.fill(JSON.stringify({ ...type, description: "Charges a card." }));
   await page.getByRole("dialog").getByRole("button", { name: "Change the document" }).click();
-  await panel.getByText("Charges a card.").waitFor();
+  await panel.getByText("Charges a card.", { exact: true }).waitFor();
   await named(panel, "button", "Delete").click();
   await named(page, "button", `Remove ${TYPE}@1`).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });

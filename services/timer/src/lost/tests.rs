@@ -94,6 +94,23 @@ async fn a_task_that_a_worker_acknowledged_is_not_handed_out_again() {
     }
 }
 
+/// The pause after looks that found nothing grows to an hour. It is that of one stream.
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_was_made_anew_is_looked_through_at_once() {
+    let world = World::new();
+    tokio::time::advance(seconds(60)).await;
+    waits(&world, "taken", false).await;
+    let mut sweep = Sweep::new(world.replica("timer-1").await);
+    for _ in 0..200 {
+        tokio::time::advance(seconds(60)).await;
+        assert!(sweep.run_once().await.unwrap().is_empty());
+    }
+    world.bus.wipe();
+    tokio::time::advance(seconds(21)).await;
+    assert_eq!(sweep.run_once().await.unwrap().lost, 1);
+    assert_eq!(asked(&world).await, ["taken"]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn many_lost_tasks_are_found_over_several_sweeps() {
     let world = World::new();

@@ -47,7 +47,11 @@ async fn instance(world: &World, id: &str, status: SubStatus) {
 async fn child(world: &World, id: &str, status: SubStatus, parent: Option<&str>) {
     let mut instance = world.instance(&id.into(), 1, status);
     instance.finished_at = status.is_final().then_some(instance.updated_at);
-    instance.parent = parent.map(|parent| Parent { instance_id: parent.into(), bookmark_id: None });
+    instance.parent = parent.map(|parent| Parent {
+        instance_id: parent.into(),
+        bookmark_id: None,
+        activity_instance_id: None,
+    });
     world.commit(Burst::new(instance, Expected::Absent)).await;
 }
 
@@ -166,7 +170,11 @@ async fn a_family_stays_until_all_of_it_has_ended() {
     for (id, parent) in [("parent", None), ("child", Some("ended-parent"))] {
         let mut end = world.instance(&id.into(), 2, SubStatus::Finished);
         end.finished_at = Some(end.updated_at);
-        end.parent = parent.map(|parent| Parent { instance_id: parent.into(), bookmark_id: None });
+        end.parent = parent.map(|parent| Parent {
+            instance_id: parent.into(),
+            bookmark_id: None,
+            activity_instance_id: None,
+        });
         world.commit(Burst::new(end, Expected::Version(1))).await;
     }
     ran(&retention(&world, rules())).await;

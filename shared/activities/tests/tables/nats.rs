@@ -216,9 +216,9 @@ fn keys() -> Vec<Table> {
 
 fn objects() -> Vec<Table> {
     let (_, refused) = failures();
-    let named = || json!({"bucket": "uploads", "name": "a.txt"});
-    let get = || json!({"type": "Staunch.ObjectGet", "bucket": "uploads", "name": "a.txt"});
-    let put = || json!({"bucket": "uploads", "name": "a.txt", "content": "hello"});
+    let named = || json!({"bucket": "uploads", "objectName": "a.txt"});
+    let get = || json!({"type": "Staunch.ObjectGet", "bucket": "uploads", "objectName": "a.txt"});
+    let put = || json!({"bucket": "uploads", "objectName": "a.txt", "content": "hello"});
     let file = || json!({"object": {"fileName": "a.txt", "size": 2, "content": "aGk="}});
     vec![
         Table::new(
@@ -230,7 +230,7 @@ fn objects() -> Vec<Table> {
                     .then(json!({})),
                 row("There is none.", named()).then(json!({})),
                 row("It is not allowed.", named()).then(refused.clone()),
-                row("A store of Staunch.", json!({"bucket": "STAUNCH_x", "name": "a"})),
+                row("A store of Staunch.", json!({"bucket": "STAUNCH_x", "objectName": "a"})),
             ],
         ),
         Table::new(

@@ -45,7 +45,8 @@ impl Outside for MemoryBus {
     }
 
     async fn store(&self, message: Message, _timeout: Duration) -> Result<Stored, OutsideError> {
-        let stored = self.open().map_err(refused)?.outside.streams.store(&message);
+        let now = self.now();
+        let stored = self.open().map_err(refused)?.outside.streams.store(&message, now);
         self.shared.arrived.notify_waiters();
         let Some((stream, sequence)) = stored else {
             let subject = &message.subject;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use model::Timestamp;
 use protocol::Message;
 use tokio::time::Instant;
 
@@ -28,7 +29,7 @@ struct One {
     /// Tells this stream from an earlier one of its name.
     created: String,
     last: u64,
-    stored: BTreeMap<u64, Message>,
+    stored: BTreeMap<u64, (Timestamp, Message)>,
     ids: BTreeSet<String>,
     places: BTreeMap<String, Kept>,
 }
@@ -63,14 +64,14 @@ impl Streams {
 
     /// Stores a message; returns the stream and its number, none if no stream takes it. One whose id the
     /// stream had is not stored again.
-    pub(super) fn store(&mut self, message: &Message) -> Option<(String, u64)> {
+    pub(super) fn store(&mut self, message: &Message, at: Timestamp) -> Option<(String, u64)> {
         let found =
             self.streams.iter_mut().find(|(_, one)| matches(&one.subject, &message.subject));
         let (name, one) = found?;
         let is_new = message.id().is_none_or(|id| one.ids.insert(id.to_owned()));
         if is_new {
             one.last += 1;
-            one.stored.insert(one.last, message.clone());
+            one.stored.insert(one.last, (at, message.clone()));
             if one.stored.len() > MESSAGES_MAX {
                 one.stored.pop_first();
             }
@@ -80,9 +81,15 @@ impl Streams {
 
     /// Makes a place, if it is not there; none if there is no such stream.
     pub(super) fn touch(&mut self, place: &Place) -> Option<()> {
-        let One { last, places, .. } = self.streams.get_mut(&place.stream)?;
-        // The twin keeps no times: a place from a time begins with what is there.
-        let delivered = if place.from == From::New { *last } else { 0 };
+        let One { last, places, stored, .. } = self.streams.get_mut(&place.stream)?;
+        let delivered = match place.from {
+            From::New => *last,
+            From::All => 0,
+            From::Time(time) => {
+                let first = stored.iter().find(|(_, (at, _))| *at >= time);
+                first.map_or(*last, |(sequence, _)| sequence - 1)
+            }
+        };
         let new = || Kept { delivered, unsettled: BTreeMap::new() };
         places.entry(place.name.clone()).or_insert_with(new);
         Some(())
@@ -102,7 +109,7 @@ impl Streams {
         };
         let late = kept.unsettled.iter_mut().find(|(_, again_at)| **again_at <= now);
         if let Some((sequence, again_at)) = late
-            && let Some(message) = stored.get(sequence)
+            && let Some((_, message)) = stored.get(sequence)
         {
             *again_at = now + SETTLE_MAX;
             return give(*sequence, message);
@@ -110,8 +117,8 @@ impl Streams {
         let max = if place.one_by_one { 1 } else { UNSETTLED_MAX };
         if kept.unsettled.len() < max {
             let mut rest = stored.range(kept.delivered + 1..);
-            if let Some((sequence, message)) =
-                rest.find(|(_, message)| matches(&place.subject, &message.subject))
+            if let Some((sequence, (_, message))) =
+                rest.find(|(_, (_, message))| matches(&place.subject, &message.subject))
             {
                 kept.delivered = *sequence;
                 kept.unsettled.insert(*sequence, now + SETTLE_MAX);

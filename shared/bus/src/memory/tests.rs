@@ -2,7 +2,7 @@ use bytes::Bytes;
 use futures::StreamExt as _;
 
 use super::*;
-use crate::{Change, Put};
+use crate::{Change, Put, Wire as _};
 
 fn bus() -> MemoryBus {
     MemoryBus::starting_at(Timestamp::from_millis(1_000))

@@ -17,6 +17,7 @@ use super::value::{
     Auth, BasePath, Delay, Entries, FlowchartMode, IdentityProvider, IncidentStrategy, LogFormat,
     LogPersistence, MailServer, MisfireOfAll, NamedUrls, NodeAddress, Parse as _, Secret,
 };
+use super::web_origins::WebOrigins;
 
 settings! {
     /// Roles of this process, such as `ingress,executor`; `all` for every one
@@ -154,7 +155,7 @@ settings! {
     /// Not a setting: see `oidc_audience`
     jwt_audience: Option<IdentityProvider> = "", "AUDIENCE", hide = true;
     /// Origins of web pages that may call the API
-    cors_origins: Vec<String> = "", "ORIGINS";
+    cors_origins: WebOrigins = "", "ORIGINS";
     /// Bytes of a request's body, at most 524288: it travels in one message
     max_body_bytes: usize = limits::COMMAND_BYTES_MAX, "BYTES";
     /// Waiting commands above which the HTTP API accepts no more
@@ -196,7 +197,7 @@ settings! {
     /// Retries by name, for activities that name a resilience strategy: a JSON object such as
     /// `{"http": {"attempts": 5, "delay": "1s", "backoff": "exponential"}}`
     retry_strategies: Retries = "", "JSON";
-    /// How long a lease lasts without being renewed, at least 1s
+    /// How long a lease lasts without being renewed, 1s to 60s
     lease_ttl: Duration = "4s", "TIME";
     /// How long a command waits here for a lease that another node holds, before it is sent back
     lease_wait: Duration = "2s", "TIME";
@@ -227,7 +228,7 @@ settings! {
     call_hosts: HostLists = "", "ID=HOSTS";
     /// Subjects of NATS on which workflows may send and ask, by the id of the definition; under `*`
     /// those of every definition without a list: `order=orders.>|stock.*,*=public.>`; none if not
-    /// set, all but Staunch's own in `staunch dev`
+    /// set, all but Staunch's own in `staunch dev` with a nats-server of its own
     nats_subjects: NameLists = "", "ID=SUBJECTS";
     /// Buckets and object stores of NATS that workflows may use, likewise: `*=config|uploads`
     nats_buckets: NameLists = "", "ID=BUCKETS";

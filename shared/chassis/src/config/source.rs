@@ -97,7 +97,9 @@ impl<'a> Sources<'a> {
         let shown = T::shown(&text);
         match T::parse(&text) {
             Ok(value) => {
-                self.settings.push(Setting { name, value: shown, origin, file });
+                if T::IS_SETTING {
+                    self.settings.push(Setting { name, value: shown, origin, file });
+                }
                 Ok(value)
             }
             Err(reason) => Err(ConfigError::Value { name, text: shown, origin, reason }),
@@ -124,11 +126,20 @@ impl<'a> Sources<'a> {
         }
         let variable = format!("STAUNCH_{}", name.replace('-', "_").to_uppercase());
         // In compose files an empty variable means that there is no value.
-        if let Some(text) = (self.variable)(&variable).filter(|text| !text.is_empty()) {
-            return Ok(Some(Found::of(text, Origin::Variable(variable))));
-        }
-        if let Some(found) = self.in_file_of_variable(name, &variable)? {
-            return Ok(Some(found));
+        let given = (self.variable)(&variable).filter(|text| !text.is_empty());
+        let in_file = self.in_file_of_variable(name, &variable)?;
+        match (given, in_file) {
+            (Some(_), Some(_)) => {
+                return Err(ConfigError::Unsafe(format!(
+                    "{variable} and {variable}_FILE are both set, for the setting {name}: set one \
+                     of them"
+                )));
+            }
+            (Some(text), None) => {
+                return Ok(Some(Found::of(text, Origin::Variable(variable))));
+            }
+            (None, Some(found)) => return Ok(Some(found)),
+            (None, None) => {}
         }
         let Some((path, table)) = &self.file else { return Ok(None) };
         let Some(value) = table.get(name) else { return Ok(None) };
@@ -188,7 +199,18 @@ pub(crate) fn value_in(path: &Path) -> Result<String, String> {
 fn read(path: &Path) -> Result<Table, ConfigError> {
     let failed = |reason: String| ConfigError::File { path: path.display().to_string(), reason };
     let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
-    text.parse().map_err(|error: toml::de::Error| failed(error.to_string()))
+    text.parse().map_err(|error: toml::de::Error| failed(on_one_line(&error, &text)))
+}
+
+/// The error with its place, on one line and without the text there, which may be a secret.
+fn on_one_line(error: &toml::de::Error, text: &str) -> String {
+    let message: Vec<_> = error.message().lines().collect();
+    let message = message.join(", ");
+    let before = error.span().and_then(|span| text.get(..span.start));
+    let Some(before) = before else { return message };
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    format!("line {line}, column {column}: {message}")
 }
 
 fn check(path: &Path, table: &Table, names: &[&'static str]) -> Result<(), ConfigError> {

@@ -9,6 +9,8 @@ use std::time::Duration;
 use model::{Retries, Retry, ScriptLibrary};
 use serde_json::Value;
 
+use super::mask::masked;
+
 const RENAMED: &str = "tokens of an identity provider are accepted with `auth` = oidc; its settings are \
     oidc-issuer, oidc-audience and oidc-jwks-url";
 const SCHEMES: &str = "must be none or api-key, identity, oidc, or several of these separated by \
@@ -16,6 +18,9 @@ const SCHEMES: &str = "must be none or api-key, identity, oidc, or several of th
 
 /// A value that can be read from text and written back.
 pub(super) trait Parse: Sized {
+    /// Whether it can have a value: a name that is always refused is not listed as a setting.
+    const IS_SETTING: bool = true;
+
     /// Reads the text.
     ///
     /// # Errors
@@ -24,7 +29,7 @@ pub(super) trait Parse: Sized {
 
     /// The text as it may be shown.
     fn shown(text: &str) -> String {
-        mask(text)
+        masked(text)
     }
 }
 
@@ -179,6 +184,8 @@ impl Parse for PathBuf {
 }
 
 impl<T: Parse> Parse for Option<T> {
+    const IS_SETTING: bool = T::IS_SETTING;
+
     fn parse(text: &str) -> Result<Self, String> {
         if text.is_empty() { Ok(None) } else { T::parse(text).map(Some) }
     }
@@ -411,33 +418,21 @@ impl Parse for Retries {
 }
 
 impl Parse for IdentityProvider {
+    const IS_SETTING: bool = false;
+
     fn parse(_: &str) -> Result<Self, String> {
         Err(RENAMED.to_owned())
     }
 }
 
 impl Parse for MisfireOfAll {
+    const IS_SETTING: bool = false;
+
     fn parse(_: &str) -> Result<Self, String> {
         let instead =
             "a schedule has its own: set the input `misfire` of the activity (Timer, Cron)";
         Err(instead.to_owned())
     }
-}
-
-/// Hides the password of a URL.
-fn mask(text: &str) -> String {
-    let masked = |text: &str| -> Option<String> {
-        let (scheme, rest) = text.split_once("://")?;
-        let end = rest.find('/').unwrap_or(rest.len());
-        let (credentials, _) = rest.get(..end)?.rsplit_once('@')?;
-        let host = rest.get(credentials.len()..)?;
-        let user = credentials.split_once(':').map_or("***", |(user, _)| user);
-        let password = if credentials.contains(':') { ":***" } else { "" };
-        Some(format!("{scheme}://{user}{password}{host}"))
-    };
-    let parts: Vec<_> =
-        text.split(',').map(|part| masked(part).unwrap_or_else(|| part.into())).collect();
-    parts.join(",")
 }
 
 #[cfg(test)]
@@ -464,15 +459,5 @@ mod tests {
         assert_eq!(urls[1].0, "b");
         assert!(NamedUrls::parse("postgres://h/d").is_err());
         assert!(MailServer::parse("http://h").is_err() && MailServer::parse("smtps://h").is_ok());
-    }
-
-    #[test]
-    fn passwords_in_urls_are_masked() {
-        assert_eq!(mask("postgres://u:p@h:5/d"), "postgres://u:***@h:5/d");
-        assert_eq!(mask("nats://token@h:4222"), "nats://***@h:4222");
-        assert_eq!(mask("nats://a:b@h,nats://i"), "nats://a:***@h,nats://i");
-        assert_eq!(mask("sqlite://./x?mode=rwc"), "sqlite://./x?mode=rwc");
-        assert_eq!(mask("a=mysql://u:p@h/d,b=sqlite://x"), "a=mysql://u:***@h/d,b=sqlite://x");
-        assert_eq!(mask("postgres://u:p@ss@h/d"), "postgres://u:***@h/d");
     }
 }

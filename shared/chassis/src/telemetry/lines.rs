@@ -13,7 +13,8 @@ use tracing_subscriber::fmt::time::{FormatTime as _, SystemTime};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, FormattedFields};
 use tracing_subscriber::registry::LookupSpan;
 
-/// The members that every line has; a field of one of these names gets a prefix.
+/// The members that every line has; a field of one of these names gets a prefix, unless it says the
+/// same.
 const OWN: [&str; 5] = ["timestamp", "level", "node", "target", "message"];
 const PREFIX: &str = "field.";
 
@@ -56,6 +57,9 @@ where
 fn put(line: &mut Map<String, Value>, name: &str, value: Value) {
     // The fields of `log`'s records say again what the line has.
     if name.starts_with("log.") {
+        return;
+    }
+    if OWN.contains(&name) && line.get(name) == Some(&value) {
         return;
     }
     let name = if OWN.contains(&name) { format!("{PREFIX}{name}") } else { name.to_owned() };
@@ -160,6 +164,18 @@ mod tests {
         assert_eq!((&line["instance"], &line["trace"]), (&"i1".into(), &"t1".into()));
         assert_eq!((&line["ms"], &line["field.target"]), (&5.into(), &"x".into()));
         assert!(line["timestamp"].as_str().unwrap().ends_with('Z'), "{text}");
+    }
+
+    #[test]
+    fn a_field_that_says_what_the_line_has_is_not_repeated() {
+        let text = logged(|| {
+            tracing::info!(node = "n1", "starting");
+            tracing::info!(node = "n2", "another");
+        });
+        let lines: Vec<Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!((&lines[0]["node"], lines[0].get("field.node")), (&"n1".into(), None));
+        assert_eq!((&lines[1]["node"], &lines[1]["field.node"]), (&"n1".into(), &"n2".into()));
     }
 
     #[test]

@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use bus::{MemoryBus, Wire as _};
 use futures::StreamExt as _;
 use model::Timestamp;

@@ -63,7 +63,7 @@ impl Model {
     ) -> Result<Self, Error> {
         let search = check::instance_search_text(&instance);
         let (parent_instance_id, parent_bookmark_id) = match instance.parent {
-            Some(Parent { instance_id, bookmark_id }) => (Some(instance_id), bookmark_id),
+            Some(Parent { instance_id, bookmark_id, .. }) => (Some(instance_id), bookmark_id),
             None => (None, None),
         };
         Ok(Self {
@@ -94,9 +94,11 @@ impl Model {
         let corrupt = |what: String| Error::Corrupt(format!("instance {id}: {what}"));
         let small = |number: i64| u32::try_from(number).map_err(|error| corrupt(error.to_string()));
         let bookmark_id = self.parent_bookmark_id.map(Into::into);
-        let parent = self
-            .parent_instance_id
-            .map(|instance_id| Parent { instance_id: instance_id.into(), bookmark_id });
+        let parent = self.parent_instance_id.map(|instance_id| Parent {
+            instance_id: instance_id.into(),
+            bookmark_id,
+            activity_instance_id: None,
+        });
         Ok(Instance {
             definition_id: self.definition_id.into(),
             version_id: self.version_id.into(),

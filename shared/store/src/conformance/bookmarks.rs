@@ -107,10 +107,16 @@ async fn what_is_awaited_is_listed_once_for_each_definition(store: Subject) {
         stored.bookmark.payload = serde_json::json!({"subject": hash});
         stored
     };
-    for (instance, definition, hash) in
-        [("a", "d", "h"), ("b", "d", "h"), ("c", "e", "h"), ("d", "c", "i"), ("e", "d", "g")]
-    {
-        keep(&store, instance, vec![waits(instance, "w", definition, hash)]).await;
+    for (instance, definition, hash, since) in [
+        ("a", "d", "h", 9),
+        ("b", "d", "h", 7),
+        ("c", "e", "h", 8),
+        ("d", "c", "i", 3),
+        ("e", "d", "g", 4),
+    ] {
+        let mut waiting = waits(instance, "w", definition, hash);
+        waiting.bookmark.created_at = at(since);
+        keep(&store, instance, vec![waiting]).await;
     }
     keep(&store, "f", vec![bookmark("f", "event")]).await;
     for limit in [1, 2, 100] {
@@ -123,9 +129,11 @@ async fn what_is_awaited_is_listed_once_for_each_definition(store: Subject) {
             assert!(part.len() as u64 <= limit);
             listed.extend(part);
         }
-        let wanted = [("g", "d"), ("h", "d"), ("h", "e"), ("i", "c")].map(|(hash, definition)| {
+        let wanted = [("g", "d", 4), ("h", "d", 7), ("h", "e", 8), ("i", "c", 3)];
+        let wanted = wanted.map(|(hash, definition, since)| {
             let payload = serde_json::json!({"subject": hash});
-            Awaited { hash: hash.to_owned(), definition_id: definition.into(), payload }
+            let (hash, definition_id) = (hash.to_owned(), definition.into());
+            Awaited { hash, definition_id, payload, since: at(since) }
         });
         assert_eq!(listed, wanted, "{limit}");
     }

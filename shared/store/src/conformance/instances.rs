@@ -36,7 +36,11 @@ async fn an_accepted_start_is_there_at_once(store: Subject) {
     let mut new = start("a");
     new.instance.correlation_id = Some("c".to_owned());
     new.instance.name = Some("A name".to_owned());
-    new.instance.parent = Some(Parent { instance_id: id("p"), bookmark_id: Some("b".into()) });
+    new.instance.parent = Some(Parent {
+        instance_id: id("p"),
+        bookmark_id: Some("b".into()),
+        activity_instance_id: None,
+    });
     assert_eq!(store.accept(new.clone()).await.unwrap(), Accepted::New);
 
     let loaded = store.load(&id("a")).await.unwrap().unwrap();
@@ -161,7 +165,8 @@ async fn instances_are_filtered(store: Subject) {
     other.instance.incidents = 2;
     other.instance.correlation_id = Some("Kunde-Ä".to_owned());
     other.instance.name = Some("Rechnung".to_owned());
-    other.instance.parent = Some(Parent { instance_id: id("a"), bookmark_id: None });
+    other.instance.parent =
+        Some(Parent { instance_id: id("a"), bookmark_id: None, activity_instance_id: None });
     store.commit(other).await.unwrap();
 
     let check = async |expected: &[&str], filter: InstanceFilter| {

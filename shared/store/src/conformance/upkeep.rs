@@ -40,7 +40,8 @@ fn names(found: &[Ended]) -> Vec<&str> {
 
 fn child_of(mut burst: Burst, parent: &str) -> Burst {
     let bookmark_id = Some("join".into());
-    burst.instance.parent = Some(Parent { instance_id: parent.into(), bookmark_id });
+    burst.instance.parent =
+        Some(Parent { instance_id: parent.into(), bookmark_id, activity_instance_id: None });
     burst
 }
 

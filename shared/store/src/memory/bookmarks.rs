@@ -55,16 +55,20 @@ impl Bookmarks for MemoryStore {
         limit: u64,
     ) -> Result<Vec<Awaited>, Error> {
         self.run(Operation::FindBookmarks, |tables| {
-            let mut found = BTreeMap::new();
+            let mut found: BTreeMap<_, Awaited> = BTreeMap::new();
             for row in tables.bookmarks.values().filter(|row| row.bookmark.name == name) {
-                let key = (row.bookmark.hash.clone(), row.definition_id.clone());
-                found.entry(key).or_insert_with(|| row.bookmark.payload.clone());
+                let (hash, definition_id) = (row.bookmark.hash.clone(), row.definition_id.clone());
+                let since = row.bookmark.created_at;
+                let awaited =
+                    found.entry((hash.clone(), definition_id.clone())).or_insert_with(|| Awaited {
+                        hash,
+                        definition_id,
+                        payload: row.bookmark.payload.clone(),
+                        since,
+                    });
+                awaited.since = awaited.since.min(since);
             }
-            let found = found.into_iter().map(|((hash, definition_id), payload)| Awaited {
-                hash,
-                definition_id,
-                payload,
-            });
+            let found = found.into_values();
             let is_next = |one: &Awaited| {
                 after.is_none_or(|after| {
                     (&one.hash, &one.definition_id) > (&after.hash, &after.definition_id)

@@ -93,7 +93,8 @@ pub(super) const ALERTS: &[Alert] = &[
         expr: "min by (instance) (staunch_nats_connected) == 0",
         hold: "30s",
         summary: "A node has no connection to NATS",
-        means: "The node takes no commands and answers starts with 503. Instances of other nodes go on.",
+        means: "The node takes no commands; the database keeps the starts that it accepts. Instances of other \
+                nodes go on.",
         look: &[
             "the nats-servers: `nats server list`, their logs",
             "`staunch doctor`: the address, the login and the certificate that the node uses",
@@ -137,8 +138,8 @@ pub(super) const ALERTS: &[Alert] = &[
         expr: r#"increase(staunch_observations_failed_total{what="database"}[2m]) > 0"#,
         hold: "30s",
         summary: "The database does not answer a node",
-        means: "No burst can be committed: commands wait in NATS, starts are answered with 503. Nothing \
-                that was answered is lost.",
+        means: "No burst can be committed: commands wait in NATS, and so do the starts that it accepts. \
+                Nothing that was answered is lost.",
         look: &[
             "the database server and its log; its number of connections",
             "`staunch_database_errors_total` by kind: `connection`, `pool`, `full`, `read only`",

@@ -40,8 +40,9 @@ pub(super) const ALERTS: &[Alert] = &[
             "`staunch dead ls`: each with its reason",
             "`staunch why INSTANCE`: what its instance waits for",
         ],
-        act: "Mend the reason, then `staunch dead replay NUMBER`, or `staunch dead rm NUMBER`. They are kept \
-              for 30 days.",
+        act: "Mend the reason, then `staunch dead replay NUMBER`, or `staunch dead rm NUMBER`. A message \
+              that a workflow listens to (its subject is none of `staunch.`) is no command: publish it again on its \
+              own subject, then `staunch dead rm NUMBER`. They are kept for 30 days.",
         test: Test {
             series: &[(r#"staunch_dead_letters_total{why="dead",instance="a"}"#, "0 0 2x10")],
             at: "4m",
@@ -263,7 +264,7 @@ pub(super) const ALERTS: &[Alert] = &[
         summary: "A node refuses requests because there is too much to do",
         means: "The backlog or the database's queue is full, or callers exceed a limit of the rate. \
                 They get 503 or 429 with Retry-After.",
-        look: &["StaunchBacklog, StaunchDatabaseSlow", "the `rate-*` settings: `staunch config`"],
+        look: &["StaunchBacklog, StaunchDatabaseSlow", "the `limit-*` settings: `staunch config`"],
         act: "As for the alert that fires with it; else a higher limit.",
         test: Test {
             series: &[(r#"staunch_http_requests_refused_total{instance="a"}"#, "0+5x30")],

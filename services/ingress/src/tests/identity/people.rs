@@ -85,12 +85,16 @@ async fn mistakes_are_named() {
         (role(json!({"name": "Admin", "permissions": ["*"]})), 409, "already"),
         (role(json!({"name": "a", "permissions": [""]})), 400, "a permission has"),
         (role(json!({"name": "a", "permissions": vec!["x"; 101]})), 400, "at most 100"),
+        (role(json!({"name": "a", "permissions": ["*", "read:orders"]})), 400, "\"read:orders\""),
+        (role(json!({"name": "a", "permissions": ["fly:*"]})), 400, "no such permission"),
         ((APPLICATIONS, json!({"roles": []})), 400, "a name has"),
     ] {
         let detail = admin.post(&world, path, &body).await.problem(expected);
         assert!(detail.contains(text), "{body}: {detail}");
     }
     let put = |path: String, body: Value| bearer("PUT", &path, &admin.access, &body);
+    let reed = put(format!("{ROLES}/admin"), json!({"permissions": ["*", "reed:user"]}));
+    assert!(world.send(reed).await.problem(400).contains("use * for all, read:* for all"));
     world.send(put(format!("{USERS}/none"), json!({}))).await.problem(404);
     world.send(put(format!("{ROLES}/none"), json!({}))).await.problem(404);
     let delete = |path: String| bearer("DELETE", &path, &admin.access, &json!({}));
@@ -104,6 +108,68 @@ async fn mistakes_are_named() {
     let unchanged = world.send(put(format!("{USERS}/{id}"), json!({}))).await.expect(200);
     assert_eq!(unchanged["roles"], json!(["admin"]));
     assert!(admin.is_in(&world).await, "a change of nothing ends no session");
+}
+
+#[tokio::test]
+async fn the_policy_of_an_endpoint_is_a_permission() {
+    let world = world().await;
+    let admin = login(&world, "admin", PASSWORD).await;
+    let clerk = json!({"name": "Clerk", "permissions": ["sell:shoes"]});
+    let detail = admin.post(&world, ROLES, &clerk).await.problem(400);
+    assert!(detail.contains("the `policy` of a published endpoint"), "{detail}");
+    let root = json!({"type": "Elsa.HttpEndpoint", "id": "in", "canStartWorkflow": true,
+        "path": "shoes", "authorize": true, "policy": "sell:shoes"});
+    let body = json!({"definitionId": "shoes", "root": root});
+    admin.post(&world, "/elsa/api/workflow-definitions", &body).await.expect(201);
+    let made = admin.post(&world, ROLES, &clerk).await.expect(200);
+    assert_eq!(made["permissions"], json!(["sell:shoes"]));
+}
+
+#[tokio::test]
+async fn the_last_administrator_stays_one() {
+    let world = world().await;
+    let admin = login(&world, "admin", PASSWORD).await;
+    let path = format!("{USERS}/{}", id_of(&world, "admin").await);
+    let role = format!("{ROLES}/admin");
+    let changes = [
+        ("DELETE", &path, json!({})),
+        ("PUT", &path, json!({"roles": []})),
+        ("PUT", &path, json!({"isDisabled": true})),
+        ("PUT", &role, json!({"permissions": ["read:*"]})),
+    ];
+    let eve = json!({"name": "eve", "password": PASSWORD, "roles": ["admin"]});
+    let eve = admin.post(&world, USERS, &eve).await.expect(200);
+    let eve = format!("{USERS}/{}", eve["id"].as_str().unwrap());
+    let disabled = json!({"isDisabled": true});
+    world.send(bearer("PUT", &eve, &admin.access, &disabled)).await.expect(200);
+    for (method, path, body) in &changes {
+        let detail = world.send(bearer(method, path, &admin.access, body)).await.problem(409);
+        assert!(detail.contains("the only user who may do everything"), "{detail}");
+    }
+    let named = json!({"name": "All"});
+    world.send(bearer("PUT", &role, &admin.access, &named)).await.expect(200);
+    let enabled = json!({"isDisabled": false});
+    world.send(bearer("PUT", &eve, &admin.access, &enabled)).await.expect(200);
+    let gone = bearer("DELETE", &path, &admin.access, &json!({}));
+    assert_eq!(world.send(gone).await.status, 204);
+}
+
+#[tokio::test]
+async fn the_audit_log_tells_passwords_from_tokens() {
+    let world = world().await;
+    let admin = login(&world, "admin", PASSWORD).await;
+    try_login(&world, "admin", "another password").await.expect(200);
+    admin.post(&world, USERS, &json!({"name": "eve"})).await.expect(200);
+    for (what, expected) in
+        [("login", "password"), ("login.refuse", "password"), ("user.create", "token")]
+    {
+        let path = format!("/elsa/api/audit?who=user:admin&what={what}");
+        testkit::eventually(what, crate::tests::world::BOUND, async || {
+            let found = admin.get(&world, &path).await.expect(200);
+            found["items"][0]["credential"] == expected
+        })
+        .await;
+    }
 }
 
 #[tokio::test]

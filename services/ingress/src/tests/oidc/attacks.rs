@@ -92,6 +92,15 @@ async fn a_token_of_another_issuer_is_refused() {
 }
 
 #[tokio::test]
+async fn the_issuers_that_are_accepted_are_named() {
+    let key = Key::es256("one");
+    let (world, issuer) = world(&key).await;
+    let token = key.sign("ES256", &with(&world, "iss", json!("https://evil.example")));
+    let expected = format!("another issuer: use one of {} or staunch", issuer.url());
+    refused(&world, "a third one", &token, &expected).await;
+}
+
+#[tokio::test]
 async fn a_token_of_no_algorithm_is_refused() {
     let key = Key::es256("one");
     let (world, _issuer) = world(&key).await;

@@ -4,7 +4,7 @@ use bus::Scope;
 use node::BrokerSeen;
 
 use super::check::Check;
-use super::facts::Cluster;
+use super::facts::{Cluster, Unanswered};
 use crate::roles::ALL;
 
 /// Names that a line shows.
@@ -70,13 +70,22 @@ fn roles(cluster: &Cluster) -> Vec<Check> {
 }
 
 fn executors(cluster: &Cluster) -> Vec<Check> {
-    let silent = cluster.executors.iter().filter(|(_, answer)| answer.is_none());
-    let silent = silent.map(|(node, _)| {
-        let found = format!("the executor {node} does not answer");
-        let advice = "it may hang, be overloaded, or be cut off: see its log and its health";
-        Check::bad("cluster", found, advice)
+    let unanswered =
+        cluster.executors.iter().filter_map(|(node, answer)| Some((node, answer.as_ref().err()?)));
+    let each = unanswered.map(|(node, why)| match why {
+        Unanswered::Silent => {
+            let found = format!("the executor {node} does not answer");
+            let advice = "it may hang, be overloaded, or be cut off: see its log and its health";
+            Check::bad("cluster", found, advice)
+        }
+        Unanswered::Refused(reason) => {
+            let found = format!("the executor {node} was not asked: {reason}");
+            let advice = "run this command with a login of NATS that may ask, such as that of the \
+                          role ingress";
+            Check::warn("cluster", found, advice)
+        }
     });
-    silent.collect()
+    each.collect()
 }
 
 fn pauses(cluster: &Cluster) -> Vec<Check> {

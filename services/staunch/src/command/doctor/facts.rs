@@ -52,12 +52,21 @@ pub(crate) struct SettingsSeen {
 pub(crate) struct Cluster {
     pub(crate) members: Vec<Member>,
     /// Each live executor with its answer.
-    pub(crate) executors: Vec<(String, Option<Runtime>)>,
+    pub(crate) executors: Vec<(String, Result<Runtime, Unanswered>)>,
     pub(crate) leases: Vec<(String, Holding)>,
     pub(crate) pauses: Vec<(Scope, Pause)>,
     pub(crate) dead_letters: u64,
     /// The cluster that NATS belongs to; none before its first node.
     pub(crate) id: Option<String>,
+}
+
+/// Why there is no answer of an executor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Unanswered {
+    /// It is silent.
+    Silent,
+    /// The question did not reach it: NATS has refused it, for this reason.
+    Refused(String),
 }
 
 /// What waits in the database. Counts end at a limit.

@@ -14,7 +14,7 @@ use serde_json::Value;
 use store::{CommandFilter, Store};
 use tokio::time::Instant;
 
-use super::facts::{Cluster, Facts, Host, PlaceSeen, Server, SettingsSeen, Work};
+use super::facts::{Cluster, Facts, Host, PlaceSeen, Server, SettingsSeen, Unanswered, Work};
 use crate::client::Client;
 use crate::{Failure, database};
 use api_client::Reading;
@@ -123,9 +123,14 @@ async fn cluster(bus: &NatsBus) -> Result<Cluster, bus::Error> {
     let is_executor = |member: &&Member| member.roles.iter().any(|role| role == "executor");
     let asked = members.iter().filter(is_executor).map(|member| async move {
         let question = Message { subject: subject::runtime(&member.node), ..Message::default() };
-        let answer = bus.request(question, EXECUTOR_MAX).await.ok();
-        let read = |answer: Message| decode_body(answer.content_type(), &answer.payload).ok();
-        (member.node.clone(), answer.and_then(read))
+        let answer = match bus.request(question, EXECUTOR_MAX).await {
+            Ok(answer) => decode_body(answer.content_type(), &answer.payload).ok(),
+            Err(bus::Error::Denied(reason)) => {
+                return (member.node.clone(), Err(Unanswered::Refused(reason)));
+            }
+            Err(_) => None,
+        };
+        (member.node.clone(), answer.ok_or(Unanswered::Silent))
     });
     let executors = join_all(asked).await;
     let pauses = Pauses::all(&*bus.kv(Bucket::Runtime)).await?;

@@ -8,7 +8,7 @@ use node::{BrokerSeen, ConsumerSeen, DatabaseSeen, StreamSeen};
 use protocol::{Runtime, Taking};
 
 use super::check::Grade::{self, Bad, Ok as Fine, Warn};
-use super::facts::{Cluster, Facts, Host, Server, SettingsSeen, Work};
+use super::facts::{Cluster, Facts, Host, Server, SettingsSeen, Unanswered, Work};
 use super::gather::places;
 use super::judge::judge;
 
@@ -72,7 +72,7 @@ fn sound() -> Facts {
         }),
         cluster: Ok(Cluster {
             members: vec![member],
-            executors: vec![("n1".to_owned(), Some(answer))],
+            executors: vec![("n1".to_owned(), Ok(answer))],
             id: Some("c1".to_owned()),
             ..Cluster::default()
         }),
@@ -248,7 +248,13 @@ const REST: &[Row] = &[
     (Bad, "the role executor", "--role executor", |f| without(f, "executor")),
     (Bad, "the role cache-notifier", "--role cache-notifier", |f| without(f, "cache-notifier")),
     (Bad, "the role ingress", "--role ingress", |f| without(f, "ingress")),
-    (Bad, "the executor n1 does not answer", "log", |f| cluster(f).executors[0].1 = None),
+    (Bad, "the executor n1 does not answer", "log", |f| {
+        cluster(f).executors[0].1 = Err(Unanswered::Silent);
+    }),
+    (Warn, "the executor n1 was not asked: user \"timer\" may not", "role ingress", |f| {
+        let reason = "user \"timer\" may not publish on staunch.runtime.n1".to_owned();
+        cluster(f).executors[0].1 = Err(Unanswered::Refused(reason));
+    }),
     (Warn, "the whole cluster is paused since", "staunch runtime resume", |f| {
         cluster(f).pauses = vec![(Scope::Cluster, pause())];
     }),

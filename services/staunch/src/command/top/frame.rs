@@ -198,7 +198,12 @@ impl Frame {
                 .slow
                 .iter()
                 .map(|(definition, count, median)| {
-                    vec![definition.clone(), count.to_string(), format!("{median:.1?}")]
+                    // A time of zero was not measured.
+                    let median = match median.is_zero() {
+                        true => "-".to_owned(),
+                        false => format!("{median:.1?}"),
+                    };
+                    vec![definition.clone(), count.to_string(), median]
                 })
                 .collect();
             lines.extend(output::aligned(&["SLOWEST DEFINITION", "ENDED", "MEDIAN"], &rows));
@@ -378,6 +383,15 @@ mod tests {
         for part in ["2 nodes", "10.0/s finished", "5 dead letters", "n2", "SLOWEST", "8.0s"] {
             assert!(lines.contains(part), "{part}: {lines}");
         }
+    }
+
+    #[test]
+    fn a_definition_without_a_measured_time_shows_none() {
+        let ended = vec![("hello".to_owned(), Duration::ZERO); 2];
+        let now = sample(Instant::now(), &[("n1", NOW)], Slow { ended, ..slow() });
+        let lines = Frame::between(&now, &now).lines();
+        let last = lines.last().unwrap();
+        assert!(last.starts_with("hello") && last.ends_with('-'), "{last:?}");
     }
 
     #[test]

@@ -37,7 +37,20 @@ def fits(case):
             value = json.loads(value)
         except ValueError:
             return False
-    return jsonschema_rs.is_valid(body.optimized_schema, value)
+    return jsonschema_rs.is_valid(body.optimized_schema, as_written(value))
+
+
+def as_written(value):
+    """The value with numbers that are none of a schema's integers where they are written with a point or
+    an exponent: the document bounds integers alone, and to a schema 1e300 is an integer.
+    """
+    if isinstance(value, float):
+        return 0.5
+    if isinstance(value, list):
+        return [as_written(one) for one in value]
+    if isinstance(value, dict):
+        return {name: as_written(one) for name, one in value.items()}
+    return value
 
 
 @schemathesis.hook

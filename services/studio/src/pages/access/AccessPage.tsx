@@ -3,6 +3,7 @@ import { useAddress } from "../../app/address";
 import { t } from "../../text";
 import { Page } from "../../ui/Page";
 import { Card } from "../../ui/Panel";
+import { Empty } from "../../ui/States";
 import { Tabs } from "../../ui/Tabs";
 import { Applications } from "./Applications";
 import { Audit } from "./Audit";
@@ -13,14 +14,23 @@ import { Users } from "./Users";
 /** Who may do what, and who did what. */
 export function AccessPage() {
   const [search, change] = useAddress();
-  const tabs = [
+  const all = [
     { key: "users", word: t.access.users, needs: "read:user" },
     { key: "roles", word: t.access.roles, needs: "read:role" },
     { key: "applications", word: t.access.applications, needs: "read:application" },
     { key: "keys", word: t.access.keys, needs: "read:api-keys" },
     { key: "audit", word: t.access.audit, needs: "read:audit" },
-  ].filter(({ needs }) => can(needs));
+  ];
+  const tabs = all.filter(({ needs }) => can(needs));
   const tab = tabs.find(({ key }) => key === search.tab)?.key ?? tabs[0]?.key ?? "";
+  if (tabs.length === 0) {
+    const needs = all.map((one) => one.needs).join(", ");
+    return (
+      <Page title={t.rail.access}>
+        <Empty title={t.problem.titles[403] ?? ""}>{t.access.needsOne(needs)}</Empty>
+      </Page>
+    );
+  }
   return (
     <Page title={t.rail.access}>
       <Card>

@@ -5,6 +5,7 @@ import { metricsQuery, nodesQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { useAddress } from "../../app/address";
+import { quoted, staunch } from "../../lib/shell";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { CopyCommands } from "../../ui/Code";
@@ -103,7 +104,7 @@ function NodeCard({
           ]}
         />
         <CopyCommands
-          commands={{ staunch: `staunch runtime pause --node ${node.node}`, nats: "nats micro ls" }}
+          commands={{ staunch: staunch(`runtime pause --node ${quoted(node.node)}`), nats: "nats micro ls" }}
         />
       </div>
     </Card>

@@ -1,5 +1,6 @@
 import { formatBytes, formatCount } from "../../lib/format";
 import { metric, type Sample } from "../../lib/metrics";
+import { staunch } from "../../lib/shell";
 import { language, t } from "../../text";
 import { CopyCommands } from "../../ui/Code";
 import { Card, Facts } from "../../ui/Panel";
@@ -52,7 +53,7 @@ export function Figures({ samples }: { samples: readonly Sample[] }) {
           ]}
         />
         <div className="px-4 py-2">
-          <CopyCommands commands={{ staunch: "staunch top", nats: "nats stream report" }} />
+          <CopyCommands commands={{ staunch: staunch("top"), nats: "nats stream report" }} />
         </div>
       </Card>
       <Card title={t.cluster.database}>

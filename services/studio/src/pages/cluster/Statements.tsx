@@ -3,6 +3,7 @@ import { get } from "../../api/client";
 import type { Api } from "../../api/types";
 import { useAddress } from "../../app/address";
 import { formatCount } from "../../lib/format";
+import { staunch } from "../../lib/shell";
 import { language, t } from "../../text";
 import { CopyCommands } from "../../ui/Code";
 import { Select } from "../../ui/Field";
@@ -72,7 +73,7 @@ export function Statements() {
         )}
       </Shown>
       <div className="px-4 py-2">
-        <CopyCommands commands={{ staunch: `staunch statement ls --by ${orderBy.toLowerCase()}` }} />
+        <CopyCommands commands={{ staunch: staunch(`statement ls --by ${orderBy.toLowerCase()}`) }} />
       </div>
     </Card>
   );

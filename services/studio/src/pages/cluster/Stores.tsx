@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { get } from "../../api/client";
 import type { Api } from "../../api/types";
 import { formatBytes, formatCount } from "../../lib/format";
+import { staunch } from "../../lib/shell";
 import { language, t } from "../../text";
 import { CopyCommands } from "../../ui/Code";
 import { Card, Facts } from "../../ui/Panel";
@@ -88,7 +89,7 @@ export function Nats() {
               rowKey={(row) => `${row.stream} ${row.name}`}
             />
             <div className="px-4 py-2">
-              <CopyCommands commands={{ staunch: "staunch doctor", nats: "nats stream report" }} />
+              <CopyCommands commands={{ staunch: staunch("doctor"), nats: "nats stream report" }} />
             </div>
           </Card>
         </div>

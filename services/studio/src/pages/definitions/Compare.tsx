@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { definitionQuery } from "../../api/queries";
 import type { Api } from "../../api/types";
+import { activitiesIn, nameOf } from "../../graph/activities";
 import { compare } from "../../graph/compare";
 import { diffLines, nearChanges } from "../../lib/diff";
 import { t } from "../../text";
@@ -11,8 +12,8 @@ import { Shown } from "../../ui/States";
 
 const TONES = {
   both: "text-soft",
-  before: "bg-faulted/10 text-faulted",
-  after: "bg-finished/10 text-finished",
+  before: "bg-faulted/15 text-ink",
+  after: "bg-finished/15 text-ink",
 };
 const SIGNS = { both: " ", before: "−", after: "+" };
 
@@ -22,13 +23,30 @@ function textOf(definition: Api["FullDefinition"]): string {
   return pretty({ name, description, inputs, outputs, outcomes, variables, options, root });
 }
 
-function Group({ word, tone, ids }: { word: string; tone: "good" | "warn" | "bad"; ids: string[] }) {
-  if (ids.length === 0) return null;
+interface Named {
+  id: string;
+  name: string;
+}
+
+/** The activities of a version by their ids, each with the name that the graph shows. */
+function namedIn(root: unknown, ids: string[]): Named[] {
+  const all = activitiesIn(root);
+  return ids.map((id) => ({ id, name: nameOf(all.get(id) ?? { id }) }));
+}
+
+function Group({ word, tone, of }: { word: string; tone: "good" | "warn" | "bad"; of: Named[] }) {
+  if (of.length === 0) return null;
   return (
-    <p className="flex flex-wrap items-center gap-2 text-sm">
+    <div className="flex items-start gap-2 text-sm">
       <Badge tone={tone}>{word}</Badge>
-      {ids.join(", ")}
-    </p>
+      <ul className="flex min-w-0 flex-wrap gap-x-4">
+        {of.map(({ id, name }) => (
+          <li key={id}>
+            {name} {name !== id && <code className="font-mono text-xs text-soft">{id}</code>}
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 
@@ -77,9 +95,9 @@ export function Compare({ current, other, onClose }: Props) {
           if (old === now) return <p className="text-sm text-soft">{t.definitions.same}</p>;
           return (
             <>
-              <Group word={t.definitions.added} tone="good" ids={added} />
-              <Group word={t.definitions.changed} tone="warn" ids={changed} />
-              <Group word={t.definitions.removed} tone="bad" ids={removed} />
+              <Group word={t.definitions.added} tone="good" of={namedIn(current.root, added)} />
+              <Group word={t.definitions.changed} tone="warn" of={namedIn(current.root, changed)} />
+              <Group word={t.definitions.removed} tone="bad" of={namedIn(before.root, removed)} />
               <Text before={old} after={now} />
             </>
           );

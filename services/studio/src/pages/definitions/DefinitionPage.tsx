@@ -1,16 +1,18 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { lazy, Suspense, useMemo } from "react";
+import { useMemo } from "react";
 import { ORIGIN } from "../../api/base";
 import { definitionQuery, useCounts, versionsQuery } from "../../api/queries";
 import type { Api } from "../../api/types";
 import { useAddress } from "../../app/address";
 import { formatCount } from "../../lib/format";
+import { quoted, staunch } from "../../lib/shell";
 import { language, t } from "../../text";
 import { Code, CopyButton, CopyCommands, pretty } from "../../ui/Code";
+import { later } from "../../ui/later";
 import { Facts } from "../../ui/Panel";
 import { Badge } from "../../ui/State";
-import { Loading, Shown } from "../../ui/States";
+import { Shown } from "../../ui/States";
 import { Tabs } from "../../ui/Tabs";
 import { Time } from "../../ui/Time";
 import { Arguments } from "./Arguments";
@@ -20,7 +22,7 @@ import { References } from "./References";
 import { seesLabels, VersionLabels } from "./VersionLabels";
 import { Versions } from "./Versions";
 
-const Graph = lazy(() => import("../../graph/Graph").then((module) => ({ default: module.Graph })));
+const Graph = later(async () => (await import("../../graph/Graph")).Graph);
 
 /** How many of its instances there are in a state, each number with its list. */
 function Figures({ definition }: { definition: string }) {
@@ -93,7 +95,7 @@ function About({
       <Arguments definition={definition} />
       <CopyCommands
         commands={{
-          staunch: `staunch workflow get ${name}`,
+          staunch: staunch(`workflow get ${quoted(name)}`),
           nats: `nats sub 'staunch.event.${name.replace(/[^A-Za-z0-9_-]/g, (sign) => `=${sign.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`)}.>'`,
           curl: `curl ${ORIGIN}/elsa/api/workflow-definitions/${encodeURIComponent(name)}`,
         }}
@@ -113,6 +115,11 @@ function Body({ definition }: { definition: Api["FullDefinition"] }) {
     { key: "source", word: t.definitions.source },
   ];
   const tab = tabs.find(({ key }) => key === search.tab)?.key ?? "about";
+  const compared = tab === "versions" ? search.compare : undefined;
+  const before = useQuery({
+    ...definitionQuery(definition.definitionId, compared),
+    enabled: compared !== undefined,
+  }).data;
   const figures = useQuery({ ...figuresQuery(definition.definitionId), enabled: tab === "hour" }).data;
   const notes = useMemo(
     () =>
@@ -149,14 +156,13 @@ function Body({ definition }: { definition: Api["FullDefinition"] }) {
           aria-label={t.graph.label}
           className="min-h-80 min-w-0 flex-[1.4] border-line max-lg:border-b lg:border-r"
         >
-          <Suspense fallback={<Loading />}>
-            <Graph
-              root={definition.root}
-              notes={notes}
-              selected={search.activity}
-              onSelect={(activity) => change({ activity })}
-            />
-          </Suspense>
+          <Graph
+            root={definition.root}
+            before={compared === undefined ? undefined : before?.root}
+            notes={notes}
+            selected={search.activity}
+            onSelect={(activity) => change({ activity })}
+          />
         </section>
         <section aria-label={t.details} className="flex min-h-0 min-w-0 flex-1 flex-col bg-raised">
           <Tabs label={t.details} tabs={tabs} current={tab} onChange={(next) => change({ tab: next })}>
@@ -169,6 +175,7 @@ function Body({ definition }: { definition: Api["FullDefinition"] }) {
             {tab === "hour" && (
               <LastHour
                 definition={definition.definitionId}
+                root={definition.root}
                 activity={search.activity}
                 onActivity={(activity) => change({ activity })}
               />

@@ -44,7 +44,7 @@ export function DefinitionsBulk({ selected, total, onDone }: Props) {
   return (
     <div className="flex min-h-10 flex-wrap items-center gap-2 border-b border-line px-3 py-1 text-sm">
       <span className="text-soft tabular-nums">
-        {count ? t.bulk.chosen(count) : t.definitions.count(formatCount(total, language))}
+        {count ? t.bulk.chosen(count) : t.definitions.count(total, formatCount(total, language))}
       </span>
       {count > 0 && (
         <>

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type DragEvent, useRef, useState } from "react";
-import { get, json } from "../../api/client";
+import { get } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { pageOf, useAddress } from "../../app/address";
@@ -17,6 +17,7 @@ import { Badge } from "../../ui/State";
 import type { Column } from "../../ui/Table";
 import { Time } from "../../ui/Time";
 import { DefinitionsBulk } from "./DefinitionsBulk";
+import { importFiles } from "./importing";
 import { LabelsPanel } from "./LabelsPanel";
 import { idsOf, LabelChip, LabelFilter, useLabels, withIds } from "./labels";
 
@@ -71,14 +72,6 @@ const COLUMNS: Column<Row>[] = [
   },
 ];
 
-/** Sends definitions as files, which are stored as drafts. */
-export async function importFiles(files: FileList | File[]): Promise<void> {
-  const form = new FormData();
-  for (const file of files) form.append("files", file, file.name);
-  const path = "/workflow-definitions/import-files";
-  await json<Api["FilesImported"]>(path, { method: "POST", form });
-}
-
 export function DefinitionsPage() {
   const [search, change] = useAddress();
   const client = useQueryClient();
@@ -106,7 +99,7 @@ export function DefinitionsPage() {
   };
   const take = async (files: FileList | null) => {
     if (!files?.length) return;
-    await attempt(() => importFiles(files), t.definitions.imported(files.length));
+    await attempt(() => importFiles([...files]), t.definitions.imported(files.length));
     reload();
   };
   const drop = (event: DragEvent) => {
@@ -175,6 +168,7 @@ export function DefinitionsPage() {
             label={t.filters.text}
             value={search.q ?? ""}
             hint={t.definitions.searchHint}
+            isLive
             onSearch={(q) => change({ q, page: undefined })}
           />
           <Select

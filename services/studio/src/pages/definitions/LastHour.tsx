@@ -1,7 +1,9 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
 import { get, id } from "../../api/client";
 import type { Api } from "../../api/types";
-import { formatCount, formatDuration } from "../../lib/format";
+import { activitiesIn, nameOf } from "../../graph/activities";
+import { activityWord, formatCount, formatDuration } from "../../lib/format";
 import { language, t } from "../../text";
 import { List } from "../../ui/List";
 import { Badge } from "../../ui/State";
@@ -38,21 +40,33 @@ function Spark({ parts }: { parts: readonly number[] }) {
 /** Each activity with its figures; a press selects it in the graph. */
 export function LastHour({
   definition,
+  root,
   activity,
   onActivity,
 }: {
   definition: string;
+  root: unknown;
   activity?: string;
   onActivity: (activity: string) => void;
 }) {
   const query = useQuery(figuresQuery(definition));
+  const activities = useMemo(() => activitiesIn(root), [root]);
+  const nameIn = ({ activityId, activityType }: Api["FiguresOfActivity"]) => {
+    const found = activities.get(activityId);
+    return found ? nameOf(found) : activityWord(activityId, undefined, activityType);
+  };
   const columns: Column<Api["FiguresOfActivity"]>[] = [
     {
       key: "activity",
       head: t.messages.activity,
       cell: (row) => (
-        <button type="button" className="link text-accent" onClick={() => onActivity(row.activityId)}>
-          {row.activityId}
+        <button
+          type="button"
+          className="link text-accent"
+          title={row.activityId}
+          onClick={() => onActivity(row.activityId)}
+        >
+          {nameIn(row)}
         </button>
       ),
     },

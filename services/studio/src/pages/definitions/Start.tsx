@@ -4,6 +4,7 @@ import { post } from "../../api/client";
 import type { Api, Json } from "../../api/types";
 import { editorOf, readInput } from "../../lib/inputs";
 import { isObject, readJson } from "../../lib/json";
+import { quoted, staunch } from "../../lib/shell";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { CopyCommands } from "../../ui/Code";
@@ -149,7 +150,7 @@ export function Start({ definition, onClose }: { definition: Api["FullDefinition
         </div>
         <CopyCommands
           commands={{
-            staunch: `staunch run ${definition.definitionId} -i '${line.replaceAll("'", "'\\''")}'`,
+            staunch: staunch(`run ${quoted(definition.definitionId)} -i ${quoted(line)}`),
           }}
         />
         {error !== undefined && <Failed error={error} />}

@@ -4,13 +4,15 @@ import { useEffect, useState } from "react";
 import { can } from "../../api/session";
 import { place } from "../../app/place";
 import { isSame, membersOf } from "../../model/json";
+import { preloadWhenIdle } from "../../ui/later";
 import { AddMenu } from "./AddMenu";
 import { followAddress } from "./address";
 import { Canvas } from "./Canvas";
 import { ConflictDialog } from "./ConflictDialog";
 import { followChanges } from "./checking";
-import { ConnectDialog, KeysDialog } from "./dialogs";
-import { Drawer } from "./drawer/Drawer";
+import { Code } from "./code/Code";
+import { ConnectDialog, KeysDialog, LeaveDialog } from "./dialogs";
+import { Drawer, TextTab } from "./drawer/Drawer";
 import "./designer.css";
 import { Inspector } from "./Inspector";
 import { isTyping, listenToClipboard, pressed } from "./keys";
@@ -73,13 +75,16 @@ function Frame() {
   const isOlder = useView((state) => state.newer !== undefined);
   const [asked, setAsked] = useState<Asked>();
   useEffect(() => () => place.move(undefined), []);
+  // Its editors are there when the connection is not.
+  useEffect(() => void preloadWhenIdle([TextTab.preload, Code.preload]), []);
   useEffect(() => listenToClipboard(studio), [studio]);
   useEffect(() => followAddress(studio), [studio]);
   useEffect(() => (can("write:workflow-definitions") ? followChanges(studio) : undefined), [studio]);
   const isUnsaved = () => studio.isDirty() && studio.get().history.past.length > 0;
-  useBlocker({
-    shouldBlockFn: () => isUnsaved() && !window.confirm(w.left),
+  const leaving = useBlocker({
+    shouldBlockFn: isUnsaved,
     enableBeforeUnload: isUnsaved,
+    withResolver: true,
   });
   useEffect(() => {
     const deeds = {
@@ -146,6 +151,7 @@ function Frame() {
       </div>
       <AddMenu />
       {asked === "run" && <RunDialog saving={saving} onClose={() => setAsked(undefined)} />}
+      {leaving.status === "blocked" && <LeaveDialog onLeave={leaving.proceed} onClose={leaving.reset} />}
       {asked === "keys" && <KeysDialog onClose={() => setAsked(undefined)} />}
       {asked === "connect" && first !== undefined && (
         <ConnectDialog from={first} onClose={() => setAsked(undefined)} />

@@ -56,6 +56,15 @@ describe("what the server says", () => {
     const twice = { is: "name" as const, kind: "variable" as const, name: "a" };
     expect(unsaid(double, [{ fault: twice, isWarning: false }])).toEqual([]);
     expect(unsaid(double, [own])).toEqual(double);
+    const lone = problemsAt(
+      index,
+      checked(
+        problem({ pointer: "/model/root/activities/0", severity: "warning" }),
+        problem({ pointer: "/model/root/activities/0/text", severity: "warning" }),
+      ),
+    );
+    const unreached = { fault: { is: "unreached" as const }, key: lone[0]?.key, isWarning: true };
+    expect(unsaid(lone, [unreached])).toEqual(lone.slice(1));
   });
 });
 

@@ -50,13 +50,15 @@ export function problemsAt(index: Index, { problems, isCutShort }: Api["Checked"
 
 /** Those that the designer does not say itself, in its own words. */
 export function unsaid(found: readonly Problem[], said: readonly Problem[]): Problem[] {
-  const isSaid = ({ key, member }: Problem) =>
-    member !== undefined &&
+  const isSaid = ({ key, member, isWarning }: Problem) =>
     said.some((own) => {
-      if (own.isWarning) return false;
+      const isHere = key !== undefined && own.key === key;
+      // A warning of the server that names an activity and no member of it says that it never runs.
+      if (own.fault.is === "unreached") return isHere && isWarning && member === undefined;
+      if (own.isWarning || member === undefined) return false;
       // Two of one name: the page says which, and the server the place of the second.
       if (own.fault.is === "name") return key === undefined && member === `${own.fault.kind}s`;
-      return key !== undefined && own.key === key && own.member === member;
+      return isHere && own.member === member;
     });
   return found.filter((one) => !isSaid(one));
 }

@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { nameOf } from "../../model/activities";
+import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Field } from "../../ui/Field";
 import { cardOf } from "./cards";
@@ -7,6 +8,21 @@ import { connectTo } from "./deeds";
 import { Close } from "./PublishPanel";
 import { useStudio, useView } from "./store";
 import { w } from "./words";
+
+/** Asks before changes that are not saved are lost. */
+export function LeaveDialog({ onLeave, onClose }: { onLeave: () => void; onClose: () => void }) {
+  return (
+    <Dialog title={w.left} onClose={onClose}>
+      <p className="text-sm">{w.leftNote}</p>
+      <div className="mt-5 flex justify-end gap-2">
+        <Button onClick={onClose}>{w.stay}</Button>
+        <Button tone="danger" onClick={onLeave}>
+          {w.leave}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
 
 export function KeysDialog({ onClose }: { onClose: () => void }) {
   return (

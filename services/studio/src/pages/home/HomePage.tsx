@@ -15,6 +15,7 @@ import { Empty } from "../../ui/States";
 import { Feed } from "./Feed";
 import { FirstSteps } from "./FirstSteps";
 import { NeedsYou } from "./NeedsYou";
+import { TryIt } from "./TryIt";
 
 function Figure({
   word,
@@ -48,6 +49,9 @@ function Figure({
   );
 }
 
+/** All metrics are a long answer for one figure. */
+const RARELY = { refetchInterval: 60_000, staleTime: 60_000 };
+
 /** What the last hour was like; each number leads to its list. */
 function Figures() {
   const since = new Date(Date.now() - 3_600_000).toISOString();
@@ -60,12 +64,13 @@ function Figures() {
       { timestampFilters: after("FinishedAt"), subStatus: "Finished" },
       { timestampFilters: after("UpdatedAt"), subStatus: "Faulted" },
       { subStatus: "Suspended" },
+      { subStatuses: ["Pending", "Executing"] },
     ],
     "home",
   ).data;
-  const metrics = useQuery(metricsQuery).data;
+  const metrics = useQuery({ ...metricsQuery, ...RARELY }).data;
   return (
-    <section aria-label={t.home.lastHour} className="grid grid-cols-2 gap-3 lg:grid-cols-5">
+    <section aria-label={t.home.lastHour} className="grid grid-cols-2 gap-3 sm:grid-cols-3 xl:grid-cols-6">
       <Figure
         word={t.home.started}
         value={counts?.[0]}
@@ -87,6 +92,13 @@ function Figures() {
         alarm
         to="/instances"
         search={{ since: "1h", time: "UpdatedAt", state: "Faulted" }}
+      />
+      <Figure
+        word={t.home.running}
+        value={counts?.[4]}
+        state="running"
+        to="/instances"
+        search={{ state: "Pending,Executing" }}
       />
       <Figure
         word={t.home.waiting}
@@ -120,7 +132,7 @@ export function HomePage() {
   return (
     <Page title={t.rail.home} note={t.home.note}>
       {maySee && <Figures />}
-      {isNew && <FirstSteps />}
+      {isNew ? <FirstSteps /> : <TryIt />}
       {!maySee && <Empty title={t.home.noPermission} />}
       {maySee && (
         <div className="grid items-start gap-4 lg:grid-cols-[3fr_2fr]">

@@ -1,18 +1,49 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { instancesQuery } from "../../api/queries";
+import { incidentGroupsQuery } from "../../api/queries";
+import type { Api } from "../../api/types";
+import { activityWord } from "../../lib/format";
 import { t } from "../../text";
 import { Icon } from "../../ui/Icon";
 import { Card } from "../../ui/Panel";
+import { Badge } from "../../ui/State";
 import { Empty, Shown } from "../../ui/States";
-import { InstanceTable } from "../instances/InstanceTable";
+import { Time } from "../../ui/Time";
+import { useDefinitionNames } from "../instances/names";
 
-/** What a person has to look at: instances with incidents, the newest first, and dead letters. */
+const CAUSES = { page: 0, pageSize: 10 };
+
+/** One cause: what went wrong, where, how often, and the way to all its instances. */
+function Cause({ of, definition }: { of: Api["IncidentGroup"]; definition: string }) {
+  return (
+    <li className="space-y-1 border-b border-line px-4 py-2 text-sm last:border-0">
+      <p className="flex min-w-0 items-center gap-2">
+        <Badge tone="bad">{of.code}</Badge>
+        <Link
+          to="/incidents"
+          search={{ group: of.id }}
+          className="link min-w-0 truncate text-faulted"
+          title={of.message}
+        >
+          {of.cause}
+        </Link>
+      </p>
+      <p className="flex flex-wrap items-baseline gap-x-3 text-xs text-soft">
+        <span className="font-medium text-ink">{t.home.causeOf(of.count, of.instanceCount)}</span>
+        <Link to="/definitions/$id" params={{ id: of.definitionId }} className="link">
+          {definition}
+        </Link>
+        <span>{activityWord(of.activityId, undefined, of.activityType)}</span>
+        <Time at={of.lastAt} />
+      </p>
+    </li>
+  );
+}
+
+/** What a person has to look at: failures by their cause, and dead letters. */
 export function NeedsYou({ letters }: { letters: number }) {
-  const query = useQuery({
-    ...instancesQuery({ hasIncidents: true, orderBy: "UpdatedAt", page: 0, pageSize: 10 }, "needs-you"),
-    refetchInterval: 15_000,
-  });
+  const query = useQuery(incidentGroupsQuery(CAUSES));
+  const names = useDefinitionNames();
   return (
     <Card
       title={t.home.needsYou}
@@ -31,11 +62,24 @@ export function NeedsYou({ letters }: { letters: number }) {
         </p>
       )}
       <Shown query={query} rows={5}>
-        {(page) =>
-          page.items.length === 0 ? (
+        {({ items, totalCount }) =>
+          items.length === 0 ? (
             <Empty title={t.home.nothingNeeded} />
           ) : (
-            <InstanceTable rows={page.items} />
+            <>
+              <ul>
+                {items.map((one) => (
+                  <Cause key={one.id} of={one} definition={names.get(one.definitionId) ?? one.definitionId} />
+                ))}
+              </ul>
+              {totalCount > items.length && (
+                <p className="border-t border-line px-4 py-2 text-sm">
+                  <Link to="/incidents" className="link">
+                    {t.home.moreCauses(totalCount - items.length)}
+                  </Link>
+                </p>
+              )}
+            </>
           )
         }
       </Shown>

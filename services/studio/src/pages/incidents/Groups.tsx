@@ -1,11 +1,12 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { get, post } from "../../api/client";
+import { post } from "../../api/client";
+import { incidentGroupsQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { pageOf, useAddress } from "../../app/address";
-import { formatCount, shortId } from "../../lib/format";
+import { activityWord, formatCount, shortId } from "../../lib/format";
 import { language, t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Code } from "../../ui/Code";
@@ -22,6 +23,7 @@ import { useDefinitionNames } from "../instances/names";
 type IncidentGroup = Api["IncidentGroup"];
 
 const PAGE_SIZE = 25;
+const activityOf = (group: IncidentGroup) => activityWord(group.activityId, undefined, group.activityType);
 const number = (value: number) => formatCount(value, language);
 
 async function retryAll(group: IncidentGroup): Promise<string> {
@@ -47,7 +49,7 @@ function Detail({
   const [asked, setAsked] = useState(false);
   const ids = group.workflowInstanceIds;
   return (
-    <SidePanel title={`${name} · ${group.activityId}`} onClose={onClose}>
+    <SidePanel title={`${name} · ${activityOf(group)}`} onClose={onClose}>
       <Facts
         facts={[
           [
@@ -119,12 +121,7 @@ export function Groups({ onDone }: { onDone: () => void }) {
   const [search, change] = useAddress();
   const names = useDefinitionNames();
   const asked = { definitionId: search.definition, page: pageOf(search), pageSize: PAGE_SIZE };
-  const query = useQuery({
-    queryKey: ["incidents", "groups", asked],
-    queryFn: ({ signal }) => get<Api["IncidentGroups"]>("/incidents/groups", asked, signal),
-    placeholderData: keepPreviousData,
-    refetchInterval: 15_000,
-  });
+  const query = useQuery(incidentGroupsQuery(asked));
   const nameOf = (group: IncidentGroup) => names.get(group.definitionId) ?? group.definitionId;
   const columns: Column<IncidentGroup>[] = [
     {
@@ -152,7 +149,7 @@ export function Groups({ onDone }: { onDone: () => void }) {
         </Link>
       ),
     },
-    { key: "activity", head: t.messages.activity, cell: (row) => row.activityId },
+    { key: "activity", head: t.messages.activity, cell: activityOf },
     { key: "count", head: t.incidents.count, end: true, cell: (row) => number(row.count) },
     { key: "instances", head: t.rail.instances, end: true, cell: (row) => number(row.instanceCount) },
     { key: "last", head: t.incidents.last, cell: (row) => <Time at={row.lastAt} /> },

@@ -6,7 +6,7 @@ import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { pageOf, useAddress } from "../../app/address";
 import { fromAddress } from "../../lib/filters";
-import { shortId } from "../../lib/format";
+import { activityWord, shortId } from "../../lib/format";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Pages } from "../../ui/List";
@@ -57,7 +57,9 @@ function Row({
         {incidents?.slice(0, 3).map((one) => (
           <p key={`${one.activityNodeId}${one.timestamp}`} className="mt-1 flex min-w-0 items-baseline gap-2">
             <Badge tone="bad">{one.code}</Badge>
-            <span className="shrink-0 font-medium">{one.activityId}</span>
+            <span className="shrink-0 font-medium">
+              {activityWord(one.activityId, undefined, one.activityType)}
+            </span>
             <span className="min-w-0 break-words text-faulted">{one.message}</span>
           </p>
         ))}

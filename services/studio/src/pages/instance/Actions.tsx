@@ -4,7 +4,7 @@ import { useState } from "react";
 import { del, download, id, post } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
-import { isOver } from "../../lib/states";
+import { canChange, isOver } from "../../lib/states";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
@@ -59,7 +59,8 @@ export function Actions({ detail }: { detail: Api["InstanceDetail"] }) {
           mayAlter && !over && !paused && { word: t.deeds.pause, act: () => void alter("Pause") },
           mayAlter && paused && { word: t.deeds.unpause, act: () => void alter("Unpause") },
           mayAlter && { word: t.deeds.restart, act: () => setAsked("restart") },
-          mayAlter && !over && { word: t.deeds.migrate, act: () => setAsked("migrate") },
+          mayAlter &&
+            canChange(detail.subStatus) && { word: t.deeds.migrate, act: () => setAsked("migrate") },
           {
             word: t.deeds.export,
             act: () => void download(`${path}/export`, `${detail.id}.json`).catch(complain),

@@ -52,6 +52,11 @@ export function Family({ detail }: { detail: Api["InstanceDetail"] }) {
                     <Relative key={child.workflowInstanceId} of={child} />
                   ))}
                 </ul>
+                <p className="px-4 py-2">
+                  <Link to="/instances" search={{ parent: detail.id }} className="link">
+                    {t.instance.childrenList}
+                  </Link>
+                </p>
               </section>
             )}
           </div>

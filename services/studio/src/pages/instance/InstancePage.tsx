@@ -1,16 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
 import { instanceQuery, versionQuery, whyQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { useAddress } from "../../app/address";
-import { isOver } from "../../lib/states";
+import { canChange, isOver } from "../../lib/states";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { CopyButton } from "../../ui/Code";
+import { later } from "../../ui/later";
 import { Badge, StateBadge } from "../../ui/State";
-import { Loading, Shown } from "../../ui/States";
+import { Shown } from "../../ui/States";
 import { Tabs } from "../../ui/Tabs";
 import { Duration, Time } from "../../ui/Time";
 import { Actions } from "./Actions";
@@ -20,15 +20,14 @@ import { useInstanceLive } from "./live";
 import { useMarks } from "./marks";
 import { Raw } from "./Raw";
 import { Story } from "./Story";
+import { Timeline } from "./Timeline";
 import { Travel } from "./Travel";
 import { Values } from "./Values";
 import { Waits } from "./Waits";
 import { Why } from "./Why";
 
-const ActivityTree = lazy(() =>
-  import("../../graph/ActivityTree").then((module) => ({ default: module.ActivityTree })),
-);
-const Graph = lazy(() => import("../../graph/Graph").then((module) => ({ default: module.Graph })));
+const ActivityTree = later(async () => (await import("../../graph/ActivityTree")).ActivityTree);
+const Graph = later(async () => (await import("../../graph/Graph")).Graph);
 
 /** The graph comes from the definition, which not everyone may read. */
 const mayDraw = () => can("read:workflow-definitions");
@@ -95,6 +94,7 @@ function Body({ detail }: { detail: Api["InstanceDetail"] }) {
   const hasTree = search.tree === "yes";
   const tabs = [
     { key: "story", word: t.instance.story },
+    ...(can("read:activity-execution") ? [{ key: "timeline", word: t.instance.timeline }] : []),
     { key: "values", word: t.instance.values },
     { key: "waits", word: t.instance.waits, count: state.bookmarks.length },
     { key: "incidents", word: t.rail.incidents, count: state.incidents.length },
@@ -104,47 +104,45 @@ function Body({ detail }: { detail: Api["InstanceDetail"] }) {
   const tab = tabs.find(({ key }) => key === search.tab)?.key ?? "story";
   return (
     <>
-      {why.data && <Why why={why.data} />}
+      {why.data && <Why why={why.data} version={detail.definitionVersionId} />}
       <div className="flex min-h-0 flex-1 flex-col lg:flex-row">
         {mayDraw() && (
           <section
             aria-label={t.graph.label}
             className="relative flex min-h-80 min-w-0 flex-1 border-line max-lg:border-b max-md:h-56 max-md:min-h-0 max-md:flex-none lg:border-r"
           >
-            <Suspense fallback={<Loading />}>
-              <Shown query={definition}>
-                {(full) => (
-                  <>
-                    {hasTree && (
-                      <aside className="flex w-56 shrink-0 flex-col border-r border-line bg-raised">
-                        <ActivityTree
-                          root={full.root}
-                          marks={marks}
-                          selected={search.activity}
-                          onSelect={(activity) => change({ activity })}
-                        />
-                      </aside>
-                    )}
-                    <div className="relative min-w-0 flex-1">
-                      <Graph
-                        key={String(hasTree)}
+            <Shown query={definition}>
+              {(full) => (
+                <>
+                  {hasTree && (
+                    <aside className="flex w-56 shrink-0 flex-col border-r border-line bg-raised">
+                      <ActivityTree
                         root={full.root}
                         marks={marks}
                         selected={search.activity}
                         onSelect={(activity) => change({ activity })}
                       />
-                      <Button
-                        className="!absolute top-2 left-2"
-                        icon="list"
-                        label={hasTree ? t.graph.hideTree : t.graph.showTree}
-                        aria-expanded={hasTree}
-                        onClick={() => change({ tree: hasTree ? undefined : "yes" })}
-                      />
-                    </div>
-                  </>
-                )}
-              </Shown>
-            </Suspense>
+                    </aside>
+                  )}
+                  <div className="relative min-w-0 flex-1">
+                    <Graph
+                      key={String(hasTree)}
+                      root={full.root}
+                      marks={marks}
+                      selected={search.activity}
+                      onSelect={(activity) => change({ activity })}
+                    />
+                    <Button
+                      className="!absolute top-2 left-2"
+                      icon="list"
+                      label={hasTree ? t.graph.hideTree : t.graph.showTree}
+                      aria-expanded={hasTree}
+                      onClick={() => change({ tree: hasTree ? undefined : "yes" })}
+                    />
+                  </div>
+                </>
+              )}
+            </Shown>
           </section>
         )}
         <section
@@ -157,6 +155,13 @@ function Body({ detail }: { detail: Api["InstanceDetail"] }) {
                 detail={detail}
                 activity={search.activity}
                 at={at}
+                onActivity={(activity) => change({ activity })}
+              />
+            )}
+            {tab === "timeline" && (
+              <Timeline
+                detail={detail}
+                activity={search.activity}
                 onActivity={(activity) => change({ activity })}
               />
             )}
@@ -177,7 +182,8 @@ export function InstancePage() {
   const { id } = useParams({ strict: false });
   const instance = id ?? "";
   const query = useQuery(instanceQuery(instance));
-  const live = useInstanceLive(instance, query.data?.workflowState.executionLogSequence);
+  const over = query.data !== undefined && !canChange(query.data.subStatus);
+  const live = useInstanceLive(instance, query.data?.workflowState.executionLogSequence, over);
   return (
     <div className="flex h-full flex-col max-md:h-auto max-md:min-h-full" data-live={live.is}>
       <Shown query={query} rows={10}>

@@ -1,5 +1,6 @@
 import { ORIGIN } from "../../api/base";
 import type { Api } from "../../api/types";
+import { staunch } from "../../lib/shell";
 import { t } from "../../text";
 import { Code, CopyCommands, pretty } from "../../ui/Code";
 
@@ -8,7 +9,7 @@ export function Raw({ detail }: { detail: Api["InstanceDetail"] }) {
     <div className="space-y-3 p-4">
       <CopyCommands
         commands={{
-          staunch: `staunch instance get ${detail.id}`,
+          staunch: staunch(`instance get ${detail.id}`),
           nats: `nats sub 'staunch.event.*.${detail.id}.>'`,
           curl: `curl ${ORIGIN}/elsa/api/workflow-instances/${detail.id}`,
         }}

@@ -5,7 +5,7 @@ import { versionQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { portsOf } from "../../graph/outline";
-import { quoted } from "../../lib/shell";
+import { quoted, staunch } from "../../lib/shell";
 import { t } from "../../text";
 import { CopyCommands } from "../../ui/Code";
 import { Confirm } from "../../ui/Dialog";
@@ -111,10 +111,12 @@ export function Skip({ instance, version, activity, name, onClose }: Props) {
       )}
       <CopyCommands
         commands={{
-          staunch: [
-            `staunch instance skip ${quoted(instance)} ${quoted(activity)}`,
-            ...outcomes.map((one) => `--outcome ${quoted(one)}`),
-          ].join(" "),
+          staunch: staunch(
+            [
+              `instance skip ${quoted(instance)} ${quoted(activity)}`,
+              ...outcomes.map((one) => `--outcome ${quoted(one)}`),
+            ].join(" "),
+          ),
         }}
       />
     </Confirm>

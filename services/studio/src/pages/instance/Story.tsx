@@ -28,11 +28,21 @@ export function bursts(entries: readonly Entry[]): Entry[][] {
   return all;
 }
 
-function Line({ entry, onActivity }: { entry: Entry; onActivity: (activity: string) => void }) {
+type Names = ReturnType<typeof useActivityNames>;
+
+function Line({
+  entry,
+  names,
+  onActivity,
+}: {
+  entry: Entry;
+  names: Names;
+  onActivity: (activity: string) => void;
+}) {
   const isWorkflow = entry.eventName === "Workflow";
   const word = isWorkflow
     ? t.instance.workflow
-    : activityWord(entry.activityId, entry.activityName, entry.activityType);
+    : names(entry.activityId, activityWord(entry.activityId, entry.activityName, entry.activityType));
   const state = stateOf(isWorkflow ? (entry.message ?? "") : entry.eventName);
   const facts = [...Object.entries(entry.activityState ?? {}), ...Object.entries(entry.outputs)];
   const [open, setOpen] = useState(false);
@@ -154,7 +164,7 @@ export function Story({ detail, activity, at, onActivity }: Props) {
                   </h3>
                   <ol>
                     {burst.map((entry) => (
-                      <Line key={entry.id} entry={entry} onActivity={onActivity} />
+                      <Line key={entry.id} entry={entry} names={names} onActivity={onActivity} />
                     ))}
                   </ol>
                 </section>

@@ -4,7 +4,7 @@ import { get, id, post } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { readJson } from "../../lib/json";
-import { isOver } from "../../lib/states";
+import { canChange } from "../../lib/states";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { pretty, Value } from "../../ui/Code";
@@ -118,7 +118,7 @@ export function Values({ detail, at: then }: Props) {
       get<Api["StateThen"]>(`/workflow-instances/${id(detail.id)}/state`, { at: then }, signal),
   });
   const variable = now.data?.items.find(({ name }) => name === edited);
-  const mayEdit = then === undefined && !isOver(detail.subStatus) && can("write:workflow-instances");
+  const mayEdit = then === undefined && canChange(detail.subStatus) && can("write:workflow-instances");
   return (
     <div>
       {then === undefined ? (

@@ -51,7 +51,7 @@ function deedOf(instance: string, bookmark: Bookmark): Deed {
       send: (result) => post(`/tasks/${id(task)}/complete`, { result }),
       fail: (error) =>
         post(`/tasks/${id(task)}/fail`, {
-          error: isObject(error) ? error : { message: t.waits.failedByHand },
+          error: isObject(error) ? error : { title: t.waits.failedByHand },
         }),
     };
   }

@@ -2,9 +2,26 @@ import type { Api } from "../../api/types";
 import { t } from "../../text";
 import { CopyCommands } from "../../ui/Code";
 import { Icon } from "../../ui/Icon";
+import { Time } from "../../ui/Time";
+import { useActivityNames } from "./names";
+import { partsOf } from "./sentence";
+
+/** A sentence of the server, with names for ids of activities, and times as the reader wants to see them. */
+function Sentence({ text, version }: { text: string; version: string }) {
+  const names = useActivityNames(version);
+  return partsOf(text, names).map(({ key, time, activity, words }) => {
+    if (time) return <Time key={key} at={time} stands />;
+    if (!activity) return words;
+    return (
+      <span key={key} title={activity} className="font-medium">
+        {words}
+      </span>
+    );
+  });
+}
 
 /** Why the instance is where it is, and what would move it. */
-export function Why({ why }: { why: Api["Why"] }) {
+export function Why({ why, version }: { why: Api["Why"]; version: string }) {
   const actions = why.findings.flatMap((finding) => finding.actions);
   return (
     <section
@@ -15,7 +32,7 @@ export function Why({ why }: { why: Api["Why"] }) {
         <Icon name="search" className="mt-0.5 text-soft" />
         <span className="min-w-0 break-words">
           <span className="font-medium">{t.instance.why} </span>
-          {why.answer}
+          <Sentence text={why.answer} version={version} />
         </span>
       </p>
       {actions.length > 0 && (

@@ -5,6 +5,7 @@ import { statsQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import type { Mark } from "../../graph/outline";
+import { lengthsOf, useExecutions } from "./executions";
 
 export type Marks = ReadonlyMap<string, Mark>;
 
@@ -50,16 +51,17 @@ export function useMarks(instance: string, over: boolean, at: number | undefined
     queryFn: () =>
       post<Api["JournalPage"]>(`/workflow-instances/${id(instance)}/journal`, { skip: 0, take: at }),
   });
+  const executions = useExecutions(instance).data;
   return useMemo(() => {
     if (at !== undefined && past.data) return marksOf(past.data.items);
-    return (
-      now.data &&
-      new Map(
-        now.data.stats.map((one) => [
-          one.activityId,
-          { status: statusOf(one, over), runs: one.startedCount },
-        ]),
-      )
+    if (!now.data) return undefined;
+    const runs = new Map(now.data.stats.map((one) => [one.activityId, one.startedCount]));
+    const lengths = lengthsOf(executions?.pages.flatMap((page) => page.items) ?? [], runs);
+    return new Map(
+      now.data.stats.map((one) => [
+        one.activityId,
+        { status: statusOf(one, over), runs: one.startedCount, ms: lengths.get(one.activityId) },
+      ]),
     );
-  }, [now.data, past.data, at, over]);
+  }, [now.data, past.data, executions, at, over]);
 }

@@ -33,6 +33,7 @@ function chips(filter: InstanceFilter): [string, Partial<InstanceFilter>][] {
   if (filter.correlation)
     all.push([`${t.filters.correlation}: ${filter.correlation}`, { correlation: undefined }]);
   if (filter.name) all.push([`${t.filters.name}: ${filter.name}`, { name: undefined }]);
+  if (filter.parent) all.push([`${t.filters.parent}: ${filter.parent}`, { parent: undefined }]);
   if (filter.since) all.push([`${t.filters.times[filter.time]} ≥ ${filter.since}`, { since: undefined }]);
   if (filter.until) all.push([`${t.filters.times[filter.time]} ≤ ${filter.until}`, { until: undefined }]);
   for (const value of filter.values) {
@@ -85,6 +86,12 @@ function More({ filter, onChange }: { filter: InstanceFilter; onChange: Change }
         label={t.filters.correlation}
         value={filter.correlation ?? ""}
         onTake={(text) => void onChange({ correlation: text || undefined })}
+      />
+      <Taken
+        label={t.filters.parent}
+        value={filter.parent ?? ""}
+        hint={t.filters.parentHint}
+        onTake={(text) => void onChange({ parent: text || undefined })}
       />
       <Taken
         label={t.filters.version}

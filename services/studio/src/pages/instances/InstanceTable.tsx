@@ -4,7 +4,7 @@ import type { InstanceFilter } from "../../lib/filters";
 import { shortId } from "../../lib/format";
 import { t } from "../../text";
 import { Badge, StateBadge } from "../../ui/State";
-import { type Column, Table } from "../../ui/Table";
+import type { Column } from "../../ui/Table";
 import { Duration, Time } from "../../ui/Time";
 import { useDefinitionNames } from "./names";
 
@@ -110,19 +110,4 @@ export function useInstanceColumns({ filter, onOrder }: Ordered): Column<Row>[] 
       cell: (row) => (row.incidentCount > 0 ? <Badge tone="bad">{row.incidentCount}</Badge> : ""),
     },
   ];
-}
-
-const BRIEF = ["state", "id", "definition", "updated", "incidents"];
-
-/** A few instances with fewer columns, for a narrow place. */
-export function InstanceTable({ rows }: { rows: readonly Row[] }) {
-  const columns = useInstanceColumns({});
-  return (
-    <Table
-      label={t.rail.instances}
-      columns={columns.filter(({ key }) => BRIEF.includes(key))}
-      rows={rows}
-      rowKey={(row) => row.id}
-    />
-  );
 }

@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useAddress } from "../../app/address";
 import { onHappening } from "../../app/live";
-import { fromAddress, type InstanceFilter, toAddress } from "../../lib/filters";
+import { fromAddress, type InstanceFilter, ignoredIn, type Search, toAddress } from "../../lib/filters";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { LongTable, ROWS_MAX } from "../../ui/LongTable";
@@ -31,6 +31,27 @@ function useNews(readAt: number, definition?: string) {
     [readAt, definition],
   );
   return news.readAt === readAt ? news.count : 0;
+}
+
+/** Names what the address has and the list does not follow, and takes it out of the address. */
+function Ignored({ search, onDrop }: { search: Search; onDrop: (without: Search) => void }) {
+  const ignored = ignoredIn(search, Date.now());
+  const names = Object.keys(ignored);
+  if (names.length === 0) return null;
+  const drop = () => onDrop(Object.fromEntries(names.map((name) => [name, undefined])));
+  return (
+    <div
+      role="status"
+      className="flex flex-wrap items-center gap-x-3 gap-y-1 rounded-md border border-waiting bg-raised px-3 py-1 text-sm"
+    >
+      <span className="min-w-0 flex-1 break-words">
+        {t.filters.ignored(names.map((name) => `${name}=${ignored[name]}`).join(", "))}
+      </span>
+      <Button tone="quiet" onClick={drop}>
+        {t.filters.drop}
+      </Button>
+    </div>
+  );
 }
 
 type Rows = ReturnType<typeof useInstanceRows>;
@@ -108,6 +129,7 @@ export function InstancesPage() {
         </>
       }
     >
+      <Ignored search={search} onDrop={change} />
       <StateCounts filter={filter} onChange={(states) => set({ states })} />
       <Filters filter={filter} onChange={set} />
       <Card>

@@ -4,6 +4,7 @@ import { get, id, post } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { pageOf, useAddress } from "../../app/address";
+import { quoted, staunch } from "../../lib/shell";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { CopyCommands } from "../../ui/Code";
@@ -122,7 +123,7 @@ function Detail({ schedule, onClose }: { schedule: string; onClose: () => void }
             </section>
             <CopyCommands
               commands={{
-                staunch: `staunch schedule ${one.isPaused ? "resume" : "pause"} ${one.id}`,
+                staunch: staunch(`schedule ${one.isPaused ? "resume" : "pause"} ${quoted(one.id)}`),
                 nats: "nats sub 'staunch.event.>'",
               }}
             />

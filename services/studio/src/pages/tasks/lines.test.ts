@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { staunch } from "../../lib/shell";
 import { documentOf, linesOf } from "./lines";
 import { type Pool, readLabel, type Type } from "./queries";
 
@@ -24,11 +25,11 @@ describe("lines of workers", () => {
   it("names the consumer of a pool, and the key of a registered type", () => {
     const pool = { taskType: "Ship", version: 1, consumer: "task-Ship-1" } as Pool;
     expect(linesOf("Ship", 1, pool).nats).toEqual(["nats consumer info STAUNCH_TASKS task-Ship-1"]);
-    expect(linesOf("Ship", 1, pool).staunch).not.toContain("staunch worker rm Ship 1");
+    expect(linesOf("Ship", 1, pool).staunch).not.toContain(staunch("worker rm Ship 1"));
     expect(linesOf(charge.type, 2, undefined, charge).staunch).toEqual([
       "staunch worker creds Acme.ChargeCard@2",
-      "staunch worker types",
-      "staunch worker rm Acme.ChargeCard 2",
+      staunch("worker types"),
+      staunch("worker rm Acme.ChargeCard 2"),
     ]);
     expect(linesOf(charge.type, 2, undefined, charge).nats).toContain(
       "nats kv get staunch_activities Acme=2EChargeCard.2",

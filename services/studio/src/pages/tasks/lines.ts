@@ -1,14 +1,18 @@
 import { ORIGIN } from "../../api/base";
 import { id } from "../../api/client";
-import { quoted } from "../../lib/shell";
+import { quoted, staunch } from "../../lib/shell";
 import type { Commands } from "../../ui/Code";
 import { labelOf, type Pool, type Type } from "./queries";
 
 const address = (path: string) => quoted(`${ORIGIN}/elsa/api${path}`);
 
 export const LIST: Commands = {
-  staunch: ["staunch worker ls", "staunch worker types"],
-  nats: ["nats consumer report STAUNCH_TASKS", "nats micro ls staunch-worker", "nats kv ls staunch_activities"],
+  staunch: [staunch("worker ls"), staunch("worker types")],
+  nats: [
+    "nats consumer report STAUNCH_TASKS",
+    "nats micro ls staunch-worker",
+    "nats kv ls staunch_activities",
+  ],
   curl: [
     `curl ${address("/tasks/pools")}`,
     `curl ${address("/tasks/workers")}`,
@@ -22,8 +26,8 @@ export function linesOf(type: string, version: number, pool?: Pool, held?: Type)
   return {
     staunch: [
       ...(isTask ? [`staunch worker creds ${quoted(labelOf(type, version))}`] : []),
-      "staunch worker types",
-      ...(held ? [`staunch worker rm ${quoted(type)} ${version}`] : []),
+      staunch("worker types"),
+      ...(held ? [staunch(`worker rm ${quoted(type)} ${version}`)] : []),
     ],
     nats: [
       ...(isTask

@@ -107,6 +107,7 @@ export const frame: Pick<Text, keyof typeof words> = {
     cutOff: "Die Verbindung ist abgebrochen.",
     cutOffDetail:
       "Die Antwort des Servers endete, bevor sie vollständig war. Prüfen Sie, ob der Server läuft, und versuchen Sie es dann noch einmal.",
+    notLoaded: "Dieser Teil von Studio ließ sich nicht laden.",
     page: "Diese Seite ist fehlgeschlagen.",
     unexpected: (status) => `Der Server antwortete mit dem Status ${status}.`,
     titles: {

@@ -112,7 +112,8 @@ export const system: Pick<Text, keyof typeof words> = {
       "Ein Workflow gibt sie mit RunTask aus, oder mit einer Aktivität, die Worker angemeldet haben.",
     workers: "Wer arbeitet",
     noWorkers: "Kein Worker hat gesagt, wer er ist.",
-    noWorkersHint: "Die der Client-Bibliotheken tun es. Jeder andere kann $SRV.INFO beantworten: im Buch „Who works“.",
+    noWorkersHint:
+      "Die der Client-Bibliotheken tun es. Jeder andere kann $SRV.INFO beantworten: im Buch „Who works“.",
     worker: "Worker",
     host: "Rechner",
     worksAt: "Arbeitet an",
@@ -203,6 +204,7 @@ export const system: Pick<Text, keyof typeof words> = {
     clock: "Uhr gegen die der Datenbank",
   },
   access: {
+    needsOne: (permissions) => `Diese Seite braucht eine der Berechtigungen ${permissions}.`,
     users: "Benutzer",
     roles: "Rollen",
     applications: "Anwendungen",

@@ -104,6 +104,7 @@ export const frame = {
     cutOff: "The connection broke.",
     cutOffDetail:
       "The answer of the server ended before it was complete. Check that the server runs, then try again.",
+    notLoaded: "This part of Studio could not be loaded.",
     page: "This page failed.",
     unexpected: (status: number) => `The server answered with status ${status}.`,
     titles: {

@@ -107,7 +107,8 @@ export const system = {
     noPoolsHint: "A workflow hands one out with RunTask, or with an activity that workers have registered.",
     workers: "Who works",
     noWorkers: "No worker has said who it is.",
-    noWorkersHint: "Those of the client libraries do. Any other worker can answer $SRV.INFO: the book, “Who works”.",
+    noWorkersHint:
+      "Those of the client libraries do. Any other worker can answer $SRV.INFO: the book, “Who works”.",
     worker: "Worker",
     host: "Host",
     worksAt: "Works at",
@@ -197,6 +198,7 @@ export const system = {
     clock: "Clock against the database",
   },
   access: {
+    needsOne: (permissions: string) => `This page needs one of the permissions ${permissions}.`,
     users: "Users",
     roles: "Roles",
     applications: "Applications",

@@ -1,22 +1,15 @@
-import { lazy, Suspense } from "react";
+import { later } from "../../../ui/later";
 import type { EditorProps } from "./Editor";
 
-const Editor = lazy(() => import("./Editor"));
-
 /** The code editor; until it is there, a plain field with the same text. */
-export function Code(props: EditorProps) {
-  return (
-    <Suspense
-      fallback={
-        <textarea
-          aria-label={props.label}
-          readOnly
-          value={props.value}
-          className={`w-full rounded-md border border-line bg-raised p-2 font-mono text-xs ${props.isBig ? "h-full" : ""}`}
-        />
-      }
-    >
-      <Editor {...props} />
-    </Suspense>
-  );
-}
+export const Code = later<EditorProps>(
+  async () => (await import("./Editor")).default,
+  ({ label, value, isBig }) => (
+    <textarea
+      aria-label={label}
+      readOnly
+      value={value}
+      className={`w-full rounded-md border border-line bg-raised p-2 font-mono text-xs ${isBig ? "h-full" : ""}`}
+    />
+  ),
+);

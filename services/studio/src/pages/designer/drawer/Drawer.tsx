@@ -1,6 +1,6 @@
-import { lazy, Suspense } from "react";
 import { can } from "../../../api/session";
 import { Button } from "../../../ui/Button";
+import { later } from "../../../ui/later";
 import { Loading } from "../../../ui/States";
 import { Tabs } from "../../../ui/Tabs";
 import { type DrawerTab, useStudio, useView } from "../store";
@@ -11,7 +11,10 @@ import { Runs } from "./Runs";
 import { TestRun } from "./TestRun";
 import { Versions } from "./Versions";
 
-const TextTab = lazy(() => import("./TextTab"));
+export const TextTab = later(
+  async () => (await import("./TextTab")).default,
+  () => <Loading rows={8} />,
+);
 
 const TABS: readonly DrawerTab[] = ["problems", "data", "text", "trial", "runs", "versions"];
 
@@ -63,11 +66,7 @@ export function Drawer() {
       >
         {open === "problems" && <Problems />}
         {open === "data" && <Data />}
-        {open === "text" && (
-          <Suspense fallback={<Loading rows={8} />}>
-            <TextTab />
-          </Suspense>
-        )}
+        {open === "text" && <TextTab />}
         {open === "trial" && <TestRun />}
         {open === "runs" && <Runs />}
         {open === "versions" && <Versions />}

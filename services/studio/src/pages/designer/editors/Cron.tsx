@@ -10,17 +10,30 @@ const ZONES = [
   "Asia/Tokyo",
 ];
 
-/** A cron expression with the next five times that it means. */
+/** Whether the browser knows a time zone of this name. */
+function isZone(name: string): boolean {
+  try {
+    return Boolean(new Intl.DateTimeFormat("en", { timeZone: name }));
+  } catch {
+    return false;
+  }
+}
+
+/** A cron expression with the next five times that it means: in the zone of its activity, or in one that is chosen. */
 export function Cron({
   label,
   value,
+  zone: own = "",
   onChange,
 }: {
   label: string;
   value: string;
+  zone?: string;
   onChange: (value: string) => void;
 }) {
-  const [zone, setZone] = useState("UTC");
+  const [chosen, setZone] = useState("UTC");
+  const hasOwn = own !== "" && isZone(own);
+  const zone = hasOwn ? own : chosen;
   const next = useMemo(() => {
     if (!value.trim()) return [];
     try {
@@ -49,16 +62,20 @@ export function Cron({
         <div className="rounded-md bg-sunken p-2 text-xs">
           <div className="mb-1 flex items-center gap-2">
             <span className="flex-1 font-medium text-soft">{w.next}</span>
-            <select
-              aria-label={w.zone}
-              value={zone}
-              onChange={(event) => setZone(event.target.value)}
-              className="rounded-sm border border-line bg-raised"
-            >
-              {[...new Set(ZONES)].map((one) => (
-                <option key={one}>{one}</option>
-              ))}
-            </select>
+            {hasOwn ? (
+              <span>{own}</span>
+            ) : (
+              <select
+                aria-label={w.zone}
+                value={zone}
+                onChange={(event) => setZone(event.target.value)}
+                className="rounded-sm border border-line bg-raised"
+              >
+                {[...new Set(ZONES)].map((one) => (
+                  <option key={one}>{one}</option>
+                ))}
+              </select>
+            )}
           </div>
           {next.length === 0 && w.never}
           <ol className="space-y-0.5 tabular-nums">

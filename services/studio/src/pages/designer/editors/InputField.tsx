@@ -79,6 +79,12 @@ function Reference({ label, language, value, entry, onChange }: RefProps) {
 const isReference = (language: string): boolean =>
   language === "Variable" || language === "Input" || language === "Secret";
 
+/** The time zone of an activity, where its input has it as a text and not as an expression. */
+function zoneOf(activity: Members): string {
+  const { type, value } = readInput(activity, { name: "TimeZone", isWrapped: true });
+  return type === "Literal" ? literalText(value).trim() : "";
+}
+
 /** One input of an activity: its editor, its language, and what is wrong with it. */
 export function InputField({ entry, input }: { entry: Entry; input: InputType }) {
   const studio = useStudio();
@@ -129,6 +135,7 @@ export function InputField({ entry, input }: { entry: Entry; input: InputType })
         <Plain
           input={input}
           activityType={typeOf(entry.activity)}
+          zone={zoneOf(entry.activity)}
           value={value}
           isText={input.isWrapped && (type === "Object" || type === "Json" || !isGiven)}
           onChange={(next) => set(isGiven && isPlain ? type : plain, next)}

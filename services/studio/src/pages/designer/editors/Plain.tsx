@@ -22,6 +22,8 @@ export interface EditorOf {
   /** Whether the value is a list as JSON in a text. */
   isText: boolean;
   activityType: string;
+  /** The time zone that the activity names, if it names one as it is. */
+  zone?: string;
   onChange: (value: Json | undefined) => void;
 }
 
@@ -189,7 +191,7 @@ export function Plain(props: EditorOf) {
     case "output":
       return <OutputPicker {...props} />;
     case "cron":
-      return <Cron label={input.displayName} value={text} onChange={onChange} />;
+      return <Cron label={input.displayName} value={text} zone={props.zone} onChange={onChange} />;
     case "json":
       return (
         <Code
