@@ -244,7 +244,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::tests::player;
+    use crate::tests::{player, problems};
 
     const WAIT: &str = "Elsa.RunTask";
 
@@ -452,8 +452,15 @@ mod tests {
 
     #[test]
     fn a_version_is_a_number_from_1() {
+        let task = |version: Value| json!({"type": "RunTask", "id": "task", "taskName": "Ship", "taskVersion": version});
         for version in [0, -1] {
-            let player = started(json!({"taskVersion": version}));
+            let found = problems(task(version.into()));
+            let is_told = found.len() == 1 && found[0].contains("is not a whole number from 1");
+            assert!(is_told, "{found:?}");
+            let given = json!({"typeName": "Int32", "expression": {"type": "Input", "value": "V"}});
+            let mut player =
+                player(json!({"inputs": [{"name": "V", "type": "Int32"}], "root": task(given)}));
+            player.start(json!({"V": version}));
             let (code, message) = incident(&player);
             assert_eq!(code, "InvalidInput");
             assert!(message.contains("is not a whole number from 1"), "{message}");

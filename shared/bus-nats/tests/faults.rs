@@ -268,7 +268,7 @@ async fn what_is_missing_or_different_is_named() {
     bus.provision(1).await.unwrap();
     bus.verify().await.unwrap();
     let status = bus.status().await.unwrap();
-    assert_eq!(status.streams.len(), 8);
+    assert_eq!(status.streams.len(), 12);
     assert!(status.is_connected && status.round_trip < BOUND);
     assert_eq!(status.version, bus.server_version());
 }

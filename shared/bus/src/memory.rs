@@ -13,6 +13,7 @@ mod log;
 mod outside;
 mod size;
 mod streams;
+mod talk;
 mod tasks;
 mod wire;
 

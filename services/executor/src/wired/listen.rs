@@ -176,6 +176,7 @@ async fn what_comes_before_an_executor_listens_is_taken_from_the_stream() {
     store(&world, "orders.us", r#"{"id": 4}"#).await;
     tokio::time::sleep(long).await;
     assert_eq!(got(&world, "trigger").await, [] as [u64; 0]);
+    deaf.kill().await;
 
     let peculiar = Peculiar { config: Some(config()), ..Peculiar::default() };
     let _late = world.peculiar("late", peculiar).await;
@@ -185,7 +186,6 @@ async fn what_comes_before_an_executor_listens_is_taken_from_the_stream() {
     world.until_quiet().await;
     assert_eq!(got(&world, "trigger").await, [2, 3, 4]);
     assert_eq!(got(&world, "wait").await, [4]);
-    drop(deaf);
 }
 
 #[tokio::test(start_paused = true)]

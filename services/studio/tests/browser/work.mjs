@@ -57,7 +57,8 @@ export async function tasks({ page, look, expect }, { studio, call }) {
   await page.goto(`${studio}/`);
   await rail(page, "Tasks").click();
   await named(page, "heading", "Tasks and workers").waitFor();
-  const row = page.getByRole("row").filter({ hasText: "Ship@1" });
+  const pools = page.getByRole("region", { name: "Tasks by type" });
+  const row = pools.getByRole("row").filter({ hasText: "Ship@1" });
   // What a walk before this one took and never finished is still in its hand.
   await row.getByText(/Nobody takes them|At work/).waitFor();
   await look("tasks");
