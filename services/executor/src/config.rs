@@ -62,6 +62,8 @@ pub struct Config {
     pub event_wait: Duration,
     /// Bytes of a payload.
     pub payload_bytes_max: u64,
+    /// Bytes above which contents rest in payloads.
+    pub payload_above: usize,
     /// Where payloads rest.
     pub payload_places: payloads::Places,
     /// The master keys of secrets; workflows read none without them.
@@ -89,6 +91,7 @@ impl Default for Config {
             chained_starts_per_second: limits::CHAINED_STARTS_PER_SECOND,
             event_wait: limits::EVENT_WAIT,
             payload_bytes_max: limits::PAYLOAD_BYTES_MAX,
+            payload_above: limits::PAYLOAD_ABOVE_BYTES,
             payload_places: payloads::Places::default(),
             master: None,
             installation: Arc::default(),
@@ -125,6 +128,7 @@ impl From<&chassis::Settings> for Config {
             steps_without_wait_max: settings.executor_steps_max,
             event_wait: settings.event_wait,
             payload_bytes_max: settings.payload_bytes,
+            payload_above: settings.payload_above,
             installation: Arc::new(Installation {
                 base_url: settings.public_url(),
                 token_mode: settings.flowchart_mode == chassis::FlowchartMode::Token,

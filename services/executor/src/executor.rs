@@ -76,6 +76,7 @@ impl Executor {
             Arc::clone(&chance),
             config.payload_bytes_max,
         )
+        .above(config.payload_above)
         .resting(config.payload_places.over(&bus.outside()));
         let inner = Inner {
             keeper,

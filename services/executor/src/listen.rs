@@ -17,6 +17,7 @@ use bus::{From, OutsideError, Place};
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use model::{Backoff, CommandId, DefinitionId, MessageSource, Stimulus, Timestamp, VersionId};
+use protocol::subject;
 use store::Awaited;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
@@ -45,8 +46,6 @@ const PAUSE_LONGEST: Duration = Duration::from_secs(10);
 /// The clocks of a node and of NATS may differ by so much. A message that is stored so shortly before a
 /// publication or a wait counts as stored after it: none is lost.
 const CLOCKS_APART: Duration = Duration::from_millis(500);
-/// Characters of the hash of a source in the name of its consumer.
-const NAME_CHARS: usize = 32;
 
 /// Listens until `stop`. After a panic it listens again.
 pub(crate) async fn listen(executor: &Executor, stop: CancellationToken) {
@@ -245,9 +244,16 @@ async fn read(
     stop: &CancellationToken,
 ) -> Result<(), OutsideError> {
     let source = &wanted.source;
-    let name = format!("staunch-{}", hash.get(..NAME_CHARS).unwrap_or(hash));
-    let from = wanted.from(cx).await;
-    let from = from.map_err(|error| OutsideError::Unavailable(error.to_string()))?;
+    let name = subject::listener_consumer(hash);
+    // Only the beginning of a place that is new is asked for: with thousands of sources, the start of an
+    // executor would be as many reads of versions.
+    let from = match cx.bus.outside().place_figures(stream, &name).await? {
+        Some(_) => None,
+        None => {
+            let from = wanted.from(cx).await;
+            Some(from.map_err(|error| OutsideError::Unavailable(error.to_string()))?)
+        }
+    };
     let (stream, subject) = (stream.to_owned(), source.subject.clone());
     let place = Place { name, stream, subject, from, one_by_one: source.in_order };
     let messages = cx.bus.outside().follow(&place).await?;

@@ -29,6 +29,7 @@ async fn run(settings: Settings, life: Life) -> anyhow::Result<()> {
     let bytes_max = config.payload_bytes_max;
     let outside = bus.outside();
     let payloads = Payloads::new(store.clone(), clock.clone(), chance.clone(), bytes_max)
+        .above(config.payload_above)
         .resting(config.payload_places.over(&outside));
     let calls = Arc::new(Connectors::new(&config.connectors, Some(outside), Some(payloads)));
     let cx = Context {

@@ -78,8 +78,10 @@ pub(crate) struct App {
     pub(crate) polls: Semaphore,
     /// One permit per test run.
     pub(crate) test_runs: Arc<Semaphore>,
-    /// The permit of a validation of the cluster.
+    /// The permit of the one validation of the cluster that this node makes at a time.
     pub(crate) validations: Arc<Semaphore>,
+    /// The figures of the last hour, and when they were counted.
+    pub(crate) last_hour: Mutex<Option<(Instant, Value)>>,
     /// Limits of the rate of requests.
     pub(crate) rates: Rates,
     /// The number of commands that wait.
@@ -118,6 +120,7 @@ impl App {
             Arc::clone(&cx.chance),
             config.payload_bytes_max,
         )
+        .above(config.payload_above)
         .resting(config.payload_places.over(&cx.bus.outside()));
         let app = Self {
             payloads,
@@ -137,6 +140,7 @@ impl App {
             polls: Semaphore::new((config.requests_max / 2).max(1)),
             test_runs: Arc::new(Semaphore::new(TEST_RUNS_MAX)),
             validations: Arc::new(Semaphore::new(1)),
+            last_hour: Mutex::default(),
             rates: Rates::new(&config),
             backlog: Backlog::new(config.backlog_max),
             streams: Streams::new(config.streams_max, config.streams_per_caller_max),

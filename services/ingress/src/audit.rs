@@ -7,7 +7,7 @@ use bus::Bus;
 use model::Timestamp;
 use protocol::{Message, header, subject};
 use serde_json::{Value, json};
-use store::{Audit, Store};
+use store::{AUDITED, Audit, Store};
 use tokio::sync::mpsc::Receiver;
 use tokio_util::sync::CancellationToken;
 
@@ -61,7 +61,7 @@ pub(crate) async fn write_together(
     }
 }
 
-/// An entry about something that was done.
+/// An entry about something that was done; `what` is one of [`AUDITED`].
 pub(crate) fn entry(
     at: Timestamp,
     caller: &Caller,
@@ -69,6 +69,7 @@ pub(crate) fn entry(
     target: &str,
     details: Value,
 ) -> Audit {
+    debug_assert!(AUDITED.contains(&what), "add {what} to store::AUDITED");
     Audit {
         at,
         who: caller.who.clone(),

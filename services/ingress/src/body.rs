@@ -186,6 +186,20 @@ impl Params {
         })
     }
 
+    /// A number of something that is counted from 1 on, such as the lines of a journal.
+    pub(crate) fn read_from_one(&self, name: &str) -> Result<Option<u64>, Problem> {
+        let Some(value) = self.one(name) else { return Ok(None) };
+        match value.parse::<u64>() {
+            Ok(number) if number > 0 => Ok(Some(number)),
+            _ => {
+                let shown: String = value.chars().take(50).collect();
+                Err(Problem::bad_request(format!(
+                    "query parameter {name} is {shown:?}: it has to be a whole number from 1 on"
+                )))
+            }
+        }
+    }
+
     /// Whether the value is `true` or `false`, in any case: clients of .NET write `True`.
     pub(crate) fn flag(&self, name: &str) -> Result<Option<bool>, Problem> {
         let Some(value) = self.one(name) else { return Ok(None) };

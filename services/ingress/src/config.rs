@@ -8,6 +8,7 @@ use chassis::{Auth, LiveKey, Networks, Rate, Settings, WebOrigins};
 use engine::outside::NatsConfig;
 use model::{Retries, limits};
 
+use crate::demo::Demo;
 use crate::identity::config::IdentityConfig;
 use crate::oidc::OidcConfig;
 
@@ -90,6 +91,8 @@ pub struct Config {
     pub body_bytes_max: usize,
     /// Bytes of a payload, and so of the body of a request to a workflow.
     pub payload_bytes_max: u64,
+    /// Bytes above which contents rest in payloads.
+    pub payload_above: usize,
     /// Where payloads rest.
     pub payload_places: payloads::Places,
     /// The longest wait for an instance to answer, unless its endpoint sets one.
@@ -115,6 +118,8 @@ pub struct Config {
     pub streams_per_caller_max: usize,
     /// Time between two signs of life on a stream, with which its credentials are checked again.
     pub heartbeat: Duration,
+    /// The executor that may be killed; only `staunch demo` has one.
+    pub demo: Option<Demo>,
 }
 
 impl Default for Config {
@@ -142,6 +147,7 @@ impl Default for Config {
             cors_origins: WebOrigins::default(),
             body_bytes_max: limits::COMMAND_BYTES_MAX,
             payload_bytes_max: limits::PAYLOAD_BYTES_MAX,
+            payload_above: limits::PAYLOAD_ABOVE_BYTES,
             payload_places: payloads::Places::default(),
             answer_time_max: Duration::from_secs(30),
             requests_max: 4_096,
@@ -154,6 +160,7 @@ impl Default for Config {
             streams_max: limits::LIVE_STREAMS_MAX,
             streams_per_caller_max: limits::LIVE_STREAMS_PER_CALLER_MAX,
             heartbeat: limits::LIVE_HEARTBEAT,
+            demo: None,
         }
     }
 }
@@ -190,6 +197,7 @@ impl Config {
             cors_origins: settings.cors_origins.clone(),
             body_bytes_max: settings.max_body_bytes,
             payload_bytes_max: settings.payload_bytes,
+            payload_above: settings.payload_above,
             payload_places: payloads::Places::open(&settings.payload_store)
                 .map_err(|error| Invalid::Payloads(error.to_string()))?,
             backlog_max: settings.max_backlog,
@@ -230,6 +238,21 @@ impl Config {
             }
             _ => Ok(()),
         }
+    }
+
+    /// What is odd about `base-url` and `base-path` together: their paths differ.
+    pub(crate) fn path_advice(&self) -> Option<String> {
+        let (url, path) = (self.base_url.as_deref()?, self.base_path.as_deref()?);
+        let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+        let own = rest.split_once('/').map(|(_, path)| path.trim_end_matches('/'));
+        let own = own.unwrap_or_default();
+        (own != path.trim_matches('/')).then(|| {
+            format!(
+                "links begin with base-url {url}, whose path is /{own}, and redirects with base-path \
+                 {path}: both reach this node only if a proxy serves it below either; give both the \
+                 same path, or leave base-path out"
+            )
+        })
     }
 
     fn check_issuer(&self) -> Result<(), String> {
@@ -289,6 +312,27 @@ mod tests {
         assert_eq!(Config::default().check(), Ok(()));
         let weak = Config { api_key: Some("short".to_owned()), ..Config::default() };
         assert_eq!(weak.check(), Err(Invalid::WeakKey(5)));
+    }
+
+    #[test]
+    fn paths_that_differ_are_named() {
+        let advice = |url: &str, path: &str| {
+            let url = Some(url.to_owned()).filter(|url| !url.is_empty());
+            let path = Some(path.to_owned()).filter(|path| !path.is_empty());
+            Config { base_url: url, base_path: path, ..Config::default() }.path_advice()
+        };
+        let named = advice("http://127.0.0.1:21759/b", "/a").unwrap();
+        assert!(named.contains("whose path is /b") && named.contains("base-path /a"), "{named}");
+        assert!(advice("https://flow.example", "/a").unwrap().contains("whose path is /, and"));
+        for (url, path) in [
+            ("https://flow.example/a", "/a"),
+            ("https://flow.example/a/", "/a"),
+            ("https://flow.example/a", ""),
+            ("", "/a"),
+            ("", ""),
+        ] {
+            assert_eq!(advice(url, path), None, "{url} {path}");
+        }
     }
 
     #[test]

@@ -22,6 +22,7 @@ use axum::extract::{FromRequestParts as _, Request, State};
 use axum::http::request::Parts;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
+use model::limits::COMMAND_BYTES_MAX;
 use model::{InstanceId, Map, Stimulus, SubStatus, Trigger};
 use protocol::{ReplyWhen, Resume};
 use serde_json::json;
@@ -337,7 +338,7 @@ async fn input(
     let reading = Reading {
         payloads: &app.payloads,
         body_max: usize::try_from(app.payloads.bytes_max()).unwrap_or(usize::MAX),
-        text_max: app.config.body_bytes_max,
+        text_max: app.config.body_bytes_max.min(COMMAND_BYTES_MAX),
     };
     let received = limits.body(&visit.parts.headers, body, reading).await?;
     request::input(&visit.parts, &visit.path, template, values, limits, received)

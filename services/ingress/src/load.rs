@@ -3,7 +3,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ use crate::{App, Problem};
 const MARGIN: Duration = Duration::from_secs(30);
 /// Bytes in memory of a body that goes to a payload as it arrives: what was read before that is known,
 /// and the part that is written.
-const STREAM_BYTES: usize = limits::FILE_INLINE_BYTES_MAX + limits::PAYLOAD_CHUNK_BYTES;
+const STREAM_BYTES: usize = limits::PAYLOAD_ABOVE_BYTES + limits::PAYLOAD_CHUNK_BYTES;
 /// The longest time of a request to a workflow, whose endpoint sets its own wait.
 const WORKFLOW_TIME_MAX: Duration = Duration::from_secs(3_600);
 
@@ -58,11 +58,20 @@ pub(crate) async fn admit<F: Future<Output = Response>>(
         _ if is_payload(path) => (true, arrival(app.config.payload_bytes_max) + MARGIN),
         _ => (false, app.config.answer_time_max + MARGIN),
     };
-    let share = Arc::new(Share { app: Arc::clone(app), bytes: AtomicUsize::new(0) });
+    let share = Arc::new(Share {
+        app: Arc::clone(app),
+        bytes: AtomicUsize::new(0),
+        waits_for_body: AtomicBool::new(false),
+    });
     let in_hand_max = if streams { app.config.body_bytes_max + STREAM_BYTES } else { usize::MAX };
     let request = request.map(|body| counted(body, Arc::clone(&share), in_hand_max));
     match tokio::time::timeout(longest, run(request)).await {
         Ok(response) => response,
+        Err(_) if share.waits_for_body.load(Ordering::Relaxed) => Problem::timeout(format!(
+            "the body did not arrive in the {} s that the request has: send it faster",
+            longest.as_secs()
+        ))
+        .into_response(),
         Err(_) => Problem::timeout(format!(
             "the request took longer than {} s; what was accepted goes on",
             longest.as_secs()
@@ -75,6 +84,8 @@ pub(crate) async fn admit<F: Future<Output = Response>>(
 struct Share {
     app: Arc<App>,
     bytes: AtomicUsize,
+    /// The next part of the body was asked for, and has not arrived.
+    waits_for_body: AtomicBool,
 }
 
 impl Share {
@@ -134,7 +145,9 @@ impl HttpBody for Counted {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        match Pin::new(&mut self.body).poll_frame(cx) {
+        let read = Pin::new(&mut self.body).poll_frame(cx);
+        self.share.waits_for_body.store(read.is_pending(), Ordering::Relaxed);
+        match read {
             Poll::Pending if self.is_too_slow(cx) => Poll::Ready(Some(Err(TooSlow.into()))),
             Poll::Pending => Poll::Pending,
             Poll::Ready(Some(Ok(frame))) => {

@@ -19,6 +19,7 @@ use serde_json::json;
 use store::PendingCommand;
 
 use crate::app::App;
+use crate::large;
 use crate::problem::Problem;
 use accept::Kept;
 use identify::Asking;
@@ -43,6 +44,7 @@ pub(crate) async fn start(
     patience: Patience,
 ) -> Result<Started, Problem> {
     let program = validate::start(app, &beginning).await?;
+    let beginning = lightened(app, beginning).await?;
     let is_counted = beginning.is_counted;
     let new = identify::start(app, asking, beginning, &program, patience)?;
     app.must_have_room()?;
@@ -71,6 +73,16 @@ pub(crate) async fn start(
         app.audit_later(&asking.caller, "instance.start", instance.id.as_str(), details).await;
     }
     Ok(started)
+}
+
+/// What begins the instance, in which objects stand for large values.
+async fn lightened(app: &App, beginning: Beginning) -> Result<Beginning, Problem> {
+    let input = large::lightened(app, beginning.input).await?;
+    let mut restart = beginning.restart;
+    if let Some(restart) = restart.as_deref_mut() {
+        restart.variables = large::lightened(app, std::mem::take(&mut restart.variables)).await?;
+    }
+    Ok(Beginning { input, restart, ..beginning })
 }
 
 /// The path of every other change, from its acceptance on.

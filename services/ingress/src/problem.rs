@@ -139,8 +139,8 @@ impl Problem {
     /// 413: more bytes than allowed.
     pub(crate) fn too_large(bytes_max: usize) -> Self {
         let detail = format!(
-            "the body is larger than the {bytes_max} bytes that are allowed: keep large data \
-             elsewhere and send a reference to it"
+            "the body is larger than the {bytes_max} bytes that are allowed: keep a large value \
+             or file with POST /elsa/api/payloads, and name it in its place"
         );
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail)
     }

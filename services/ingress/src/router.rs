@@ -23,7 +23,8 @@ use crate::auth::permission::{MOUNTS, WORKFLOWS};
 use crate::body::BytesMax;
 use crate::routes::Routes;
 use crate::{
-    App, Problem, auth, endpoint, finish, forwarded, head, idempotency, load, routes, shield, trace,
+    App, Problem, auth, endpoint, executors, finish, forwarded, head, idempotency, load, routes,
+    shield, trace,
 };
 
 /// All routes of one ingress.
@@ -74,6 +75,7 @@ pub(crate) async fn answer(State(app): State<Arc<App>>, request: Request, next: 
             Err(problem) => problem.into_response(),
         };
         let mut response = finish::finish(response, &method, &path).await;
+        executors::mention(&shared, &mut response);
         shield::shield(&shared.config, &mut response, &path, is_secure);
         auth::challenge(&shared, &mut response);
         response
@@ -161,6 +163,7 @@ fn cors(origins: &[String]) -> CorsLayer {
         "x-elsa-response",
         "x-elsa-workflow-cannot-start",
         "x-elsa-workflow-instance-id",
+        "x-staunch-detail",
     ];
     CorsLayer::new()
         .allow_origin(AllowOrigin::list(origins))

@@ -11,6 +11,7 @@ mod checking;
 mod cluster;
 mod cursor;
 mod definitions;
+mod demo;
 mod descriptors;
 mod events;
 mod executions;
@@ -27,8 +28,10 @@ mod instances;
 mod journal;
 mod keys;
 mod labels;
+mod last_hour;
 mod leases;
 mod letters;
+mod listeners;
 mod live;
 mod naming;
 mod nodes;
@@ -107,6 +110,7 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(start::start_only))
         .routes(routes!(start::query))
         .routes(routes!(instances::counts, instances::counts_by_post))
+        .routes(routes!(last_hour::last_hour))
         .routes(routes!(instances::get, instances::delete))
         .routes(routes!(instances::execution_state))
         .routes(routes!(why::why))
@@ -192,10 +196,13 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(payloads::keep))
         .routes(routes!(payloads::read))
         .routes(routes!(cluster::leases))
+        .routes(routes!(listeners::list))
         .routes(routes!(cluster::streams))
         .routes(routes!(cluster::database))
         .routes(routes!(cluster::statements))
         .routes(routes!(validation::validate))
+        .routes(routes!(demo::show))
+        .routes(routes!(demo::kill))
 }
 
 /// The routes under each mount of the API that a designer has tabs for.

@@ -19,12 +19,12 @@ pub enum Error {
     #[error(transparent)]
     Config(#[from] Invalid),
     /// The address cannot be listened on.
-    #[error("cannot listen on {address}: {source}; is another server running there?")]
+    #[error("cannot listen on {address}: {reason}{}", question(.reason))]
     Listen {
         /// The address.
         address: SocketAddr,
         /// The reason.
-        source: std::io::Error,
+        reason: std::io::Error,
     },
     /// The certificate or its key cannot be used.
     #[error(transparent)]
@@ -46,7 +46,7 @@ pub async fn start(cx: Context, config: Config, life: &Life) -> Result<SocketAdd
     config.check()?;
     let tls = config.tls.clone().map(Tls::read).transpose()?;
     vault::check_start(&*cx.store, config.master.as_ref()).await?;
-    let listening = |source| Error::Listen { address: config.listen, source };
+    let listening = |reason| Error::Listen { address: config.listen, reason };
     let listener = http::listen(config.listen).await.map_err(listening)?;
     let address = listener.local_addr().map_err(listening)?;
     let config = Config { listen: address, ..config };
@@ -55,6 +55,9 @@ pub async fn start(cx: Context, config: Config, life: &Life) -> Result<SocketAdd
     plans::begin(&app);
     identity::first::at_start(&app).await;
     tracing::info!(%address, auth = ?app.config.auth, tls = tls.is_some(), "ingress listens");
+    if let Some(advice) = app.config.path_advice() {
+        tracing::warn!("{advice}");
+    }
     app.drain_with(life);
     // The router gets its state once here: otherwise it would be built anew for each connection.
     let router: Router = router::router(Arc::clone(&app)).with_state(());
@@ -73,6 +76,13 @@ pub async fn start(cx: Context, config: Config, life: &Life) -> Result<SocketAdd
     Ok(address)
 }
 
+fn question(reason: &std::io::Error) -> &'static str {
+    match reason.kind() {
+        std::io::ErrorKind::AddrInUse => "; is another server running there?",
+        _ => "",
+    }
+}
+
 /// Runs ingress until `life` stops.
 ///
 /// # Errors
@@ -81,4 +91,25 @@ pub async fn run(cx: Context, config: Config, life: Life) -> Result<(), Error> {
     start(cx, config, &life).await?;
     life.stop().cancelled().await;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn only_an_address_in_use_asks_for_another_server_and_the_reason_comes_once() {
+        let address = SocketAddr::from(([127, 0, 0, 1], 5001));
+        let text = |reason: io::Error| {
+            let error = anyhow::Error::from(Error::Listen { address, reason });
+            format!("{error:#}")
+        };
+        let used = text(io::Error::new(io::ErrorKind::AddrInUse, "in use"));
+        let expected = "cannot listen on 127.0.0.1:5001: in use; is another server running there?";
+        assert_eq!(used, expected);
+        let other = text(io::Error::new(io::ErrorKind::AddrNotAvailable, "no such address"));
+        assert_eq!(other, "cannot listen on 127.0.0.1:5001: no such address");
+    }
 }

@@ -1,6 +1,7 @@
 //! An executor as a child process of the same binary: the demo can kill it, and it never outlives
 //! its parent.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -25,9 +26,22 @@ pub(crate) struct Wanted {
     pub(crate) nats_url: String,
     pub(crate) database_url: String,
     pub(crate) base_url: String,
+    /// Its name among the nodes.
+    pub(crate) node: String,
     pub(crate) log: PathBuf,
-    /// More flags of its command line.
+    /// The other settings.
+    pub(crate) handed: Handed,
+}
+
+/// Settings of the parent that a child gets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Handed {
+    /// More flags of its command line, which every process of the machine can read.
     pub(crate) flags: Vec<String>,
+    /// Variables of its environment, which only its user can read.
+    pub(crate) variables: Vec<(String, OsString)>,
+    /// Variables of this process that the child does not get.
+    pub(crate) left_out: Vec<String>,
 }
 
 /// A running executor.
@@ -48,9 +62,16 @@ impl Executor {
             Failure::failed(format!("an executor cannot be started: {error}"))
         };
         let mut command = Command::new(std::env::current_exe().map_err(cannot)?);
-        command.args(["server", "--role", "executor"]).args(&wanted.flags);
+        let Handed { flags, variables, left_out } = &wanted.handed;
+        command.args(["server", "--role", "executor"]).args(flags);
         command.args(["--nats-url", &wanted.nats_url, "--database-url", &wanted.database_url]);
-        command.args(["--base-url", &wanted.base_url]);
+        command.args(["--base-url", &wanted.base_url, "--node", &wanted.node]);
+        for (variable, value) in variables {
+            command.env(variable, value);
+        }
+        for variable in left_out {
+            command.env_remove(variable);
+        }
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         // A separate process group: Ctrl-C reaches only the parent, which stops the child.
         #[cfg(unix)]

@@ -9,8 +9,8 @@ use store::Store;
 
 use crate::command::{
     app, apply, archive, bench, config, dead, decode, demo, dev, doctor, events, health, incident,
-    instance, key, label, lease, log_level, migrate, nats_permissions, payload, provision,
-    retention, role, run, runtime, schedule, secret, server, signing_key, statement,
+    instance, key, label, lease, listener, log_level, migrate, nats_permissions, payload,
+    provision, retention, role, run, runtime, schedule, secret, server, signing_key, statement,
     support_bundle, test, top, user, validate, why, worker, workflow,
 };
 use crate::failure::{EXIT_CODES, Kind, exit_code};
@@ -84,6 +84,8 @@ enum Command {
     Dead(dead::DeadArgs),
     /// Lists leases, which show what node holds what instance, and takes them away
     Lease(lease::LeaseArgs),
+    /// Lists the sources of messages to which workflows listen, and how far behind each is
+    Listener(listener::ListenerArgs),
     /// Lists what the statements of the database take at a node
     Statement(statement::StatementArgs),
     /// Removes ended instances after their time, or says which would be removed
@@ -149,7 +151,7 @@ fn begin(cli: Cli) -> Result<ExitCode, Failure> {
     let format = cli.output;
     match cli.command {
         Command::Server(args) => {
-            let settings = load(&args.settings)?;
+            let settings = with_files(load(&args.settings)?)?;
             Ok(host(settings, async move |settings, life| {
                 server::run(settings, life, format).await
             }))
@@ -163,7 +165,7 @@ fn begin(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Demo(args) => {
             let settings = at_home(&args.settings)?;
             Ok(host(settings, async move |settings, life| {
-                demo::run(args.exit, settings, life, format).await
+                demo::run(&args, settings, life, format).await
             }))
         }
         Command::Config(args) => {
@@ -207,15 +209,28 @@ fn load(args: &chassis::Args) -> Result<Settings, Failure> {
 /// The settings of a command that connects to the database or the broker without running a role. A
 /// command that only reads creates nothing, whatever the settings say.
 fn client_settings(args: &chassis::Args, only_looks: bool) -> Result<Settings, Failure> {
-    let mut settings = load(args)?;
+    let mut settings = with_files(load(args)?)?;
     settings.provision &= !only_looks;
+    Ok(settings)
+}
+
+/// The settings of a command that finds out what is wrong, files of no use among it.
+fn suspected_settings(args: &chassis::Args) -> Result<Settings, Failure> {
+    let mut settings = load(args)?;
+    settings.provision = false;
+    Ok(settings)
+}
+
+/// The settings, if the files for connections can be used.
+fn with_files(settings: Settings) -> Result<Settings, Failure> {
+    chassis::check_outgoing(&settings).map_err(|error| Failure::usage(error.to_string()))?;
     Ok(settings)
 }
 
 fn at_home(args: &chassis::Args) -> Result<Settings, Failure> {
     let mut args = args.clone();
     args.defaults.extend(local::defaults());
-    load(&args)
+    with_files(load(&args)?)
 }
 
 /// Runs a command until the process is asked to stop. The exit code has the reason of a failure, as
@@ -263,6 +278,7 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
         Command::Runtime(args) => runtime::run(args, format).await,
         Command::Payload(args) => payload::run(args, format).await,
         Command::Schedule(args) => schedule::run(args, format).await,
+        Command::Listener(args) => listener::run(args, format).await,
         Command::Statement(args) => statement::run(args, format).await,
         Command::Why(args) => why::run(args, format).await,
         Command::Top(args) => top::run(args, format).await,
@@ -290,16 +306,16 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
             done
         }
         Command::Archive(args) => {
-            let settings = client_settings(&args.settings, true)?;
+            let settings = suspected_settings(&args.settings)?;
             archive::run(args.verb, &settings, format).await
         }
         Command::LogLevel(args) => log_level::run(args, format).await,
         Command::SupportBundle(args) => {
-            let settings = client_settings(&args.settings, true)?;
-            support_bundle::run(args.file, args.server, &settings, format).await
+            let settings = suspected_settings(&args.settings)?;
+            support_bundle::run(args.file, args.server, args.nodes, &settings, format).await
         }
         Command::Doctor(args) => {
-            let settings = client_settings(&args.settings, true)?;
+            let settings = suspected_settings(&args.settings)?;
             doctor::run(args.server, args.quiet, &settings, format).await
         }
         Command::Key(args) => {

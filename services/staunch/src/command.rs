@@ -17,6 +17,7 @@ pub(crate) mod instance;
 pub(crate) mod key;
 pub(crate) mod label;
 pub(crate) mod lease;
+pub(crate) mod listener;
 pub(crate) mod log_level;
 pub(crate) mod migrate;
 pub(crate) mod nats_permissions;

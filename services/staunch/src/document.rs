@@ -305,6 +305,22 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_finding_about_an_input_of_a_worker_is_reported_at_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pay.yaml");
+        std::fs::write(&path, "root:\n  - type: Acme.Pay\n    amount: much\n").unwrap();
+        let kind = serde_json::json!({"type": "Acme.Pay", "version": 1,
+            "input": {"properties": {"amount": {"type": "number"}}}});
+        let mut library = Library::default();
+        library.register([engine::activity_type(kind).unwrap()]);
+        let document = Document::read(&path).unwrap();
+        let found = examine(&document.definition().unwrap(), &library).problems;
+        let lines = document.lines(&found);
+        let expected = format!("{}:3:5: activity Pay1: amount: ", path.display());
+        assert!(lines.iter().any(|line| line.starts_with(&expected)), "{lines:?}");
+    }
+
     /// A part of the wrong kind has its place, and hides no other mistake.
     #[test]
     fn a_part_of_the_wrong_kind_hides_no_other_mistake() {

@@ -5,6 +5,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use model::limits::DEFINITION_BYTES_MAX;
+use protocol::subject;
 use serde_json::{Map, Value};
 
 use crate::Failure;
@@ -45,6 +46,19 @@ fn read(text: &str) -> Result<(String, Value), Failure> {
     }
 }
 
+/// A type of tasks with its version, as people write it: `Ship`, or `Ship@2`. For the command line.
+///
+/// # Errors
+/// The reason, when it has no name or no version that a type can have.
+pub(crate) fn task_kind(text: &str) -> Result<String, String> {
+    match subject::task_kind(text)? {
+        ("", _) => {
+            Err("it has no name: write the type of the tasks, such as Ship or Ship@2".to_owned())
+        }
+        _ => Ok(text.to_owned()),
+    }
+}
+
 /// Reads a text file that is not larger than a definition may be.
 ///
 /// # Errors
@@ -74,6 +88,15 @@ mod tests {
         assert_eq!(parse(r#"{"Amount": 1}"#).unwrap()["Amount"], 1);
         for text in ["[1]", "{", "@/no/such/file"] {
             assert_eq!(parse(text).unwrap_err().kind, Kind::Usage, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_type_of_tasks_has_a_name_and_a_version_if_any() {
+        assert_eq!(task_kind("Ship@2"), Ok("Ship@2".to_owned()));
+        assert!(task_kind("Pack@x").unwrap_err().contains("\"x\" is none"));
+        for nameless in ["", "@2"] {
+            assert!(task_kind(nameless).unwrap_err().contains("no name"), "{nameless}");
         }
     }
 

@@ -135,19 +135,20 @@ fn is_free(port: u16) -> bool {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
 }
 
-/// Prints commands to try next, with the example definition if it is published.
+/// Prints commands to try next; those of the demo, if its example is named.
 pub(crate) fn next_steps(server: &str, nats_url: &str, example: Option<&str>) {
     let body = r#"'{"input": {"OrderId": "7", "Amount": 10}}'"#;
     let own = ["staunch apply -f WORKFLOW.json", "staunch run DEFINITION -i '{}' --wait"];
     let first = match example {
-        Some(definition) => [
+        Some(definition) => vec![
             format!(
                 "curl -X POST {server}/elsa/api/workflow-definitions/{definition}/execute \
                  -H 'Content-Type: application/json' -d {body}"
             ),
             format!("nats -s {nats_url} pub staunch.cmd.start.{definition} {body}"),
+            format!("curl -X POST {server}/elsa/api/demo/executors/kill"),
         ],
-        None => own.map(|command| format!("{command} --server {server}")),
+        None => own.map(|command| format!("{command} --server {server}")).to_vec(),
     };
     let then = [
         format!("nats -s {nats_url} sub 'staunch.event.>'"),
@@ -155,6 +156,11 @@ pub(crate) fn next_steps(server: &str, nats_url: &str, example: Option<&str>) {
         format!("staunch instance ls --server {server}"),
     ];
     say::progress(&format!("\nStudio is at {server}/"));
+    if example.is_some() {
+        say::progress(
+            "Its page Home starts an order, approves it and kills the executor: a click each",
+        );
+    }
     say::heading("Try next, in another terminal");
     first.iter().chain(&then).for_each(|line| say::progress(&format!("  {line}")));
     say::progress(&format!("\nThe HTTP API is at {server}, its description at {server}/docs"));

@@ -8,6 +8,7 @@ use bus::Bus;
 use chassis::http::Tls;
 use chassis::{Admin, Clock as _, Life, LogFormat, Settings, SystemClock};
 use connectors::Connectors;
+use ingress::Demo;
 use node::{Node, nonces};
 use payloads::Payloads;
 use serde_json::{Value, json};
@@ -36,12 +37,17 @@ pub(crate) struct Roles {
 }
 
 impl Roles {
-    /// Starts the roles that the settings name, and waits until all are ready.
+    /// Starts the roles that the settings name, and waits until all are ready. In a demo, ingress lets
+    /// people kill the demo's executor.
     ///
     /// # Errors
     /// When there is no such role, it cannot run with the settings, the broker or the database does
     /// not answer, or a role ends before it is ready.
-    pub(crate) async fn start(settings: &Settings, life: &Life) -> Result<Self, Failure> {
+    pub(crate) async fn start(
+        settings: &Settings,
+        life: &Life,
+        demo: Option<Demo>,
+    ) -> Result<Self, Failure> {
         let roles = chosen(settings)?;
         check_texts(settings)?;
         for role in &roles {
@@ -59,7 +65,8 @@ impl Roles {
         hosted.running.spawn(stopping_if_it_panics("hold back the roles", holding, life.clone()));
         for role in roles {
             let own = life.of_part();
-            let running = run(role, settings.clone(), hosted.process.clone(), own.clone());
+            let process = hosted.process.clone();
+            let running = run(role, settings.clone(), process, own.clone(), demo.clone());
             let stop = if role == GATEWAY { life.stop() } else { later.clone() };
             let hosting = host(role, running, own.clone(), life.clone(), stop);
             let hosting = stopping_if_it_panics("host a role", hosting, life.clone());
@@ -177,7 +184,8 @@ fn check(role: &str, settings: &Settings) -> Result<(), String> {
         GATEWAY => {
             let config = ingress::Config::from_settings(settings).map_err(|why| why.to_string())?;
             let tls = config.tls.map(Tls::read).transpose();
-            tls.map(drop).map_err(|why| why.to_string())
+            tls.map(drop).map_err(|why| why.to_string())?;
+            chassis::http::check_passed(config.listen).map_err(|why| why.to_string())
         }
         _ => Ok(()),
     }
@@ -253,6 +261,7 @@ async fn run(
     settings: Settings,
     process: Process,
     life: Life,
+    demo: Option<Demo>,
 ) -> anyhow::Result<()> {
     let Process { node, engine, catalog } = process;
     let Node { name: node, store, bus, clock, chance, presence, .. } = node;
@@ -262,6 +271,7 @@ async fn run(
             let bytes_max = config.payload_bytes_max;
             let outside = bus.outside();
             let payloads = Payloads::new(store.clone(), clock.clone(), chance.clone(), bytes_max)
+                .above(config.payload_above)
                 .resting(config.payload_places.over(&outside));
             let calls =
                 Arc::new(Connectors::new(&config.connectors, Some(outside), Some(payloads)));
@@ -294,7 +304,7 @@ async fn run(
             cache_notifier::run(cx.watched(listen::points()), life).await
         }
         _ => {
-            let config = ingress::Config::from_settings(&settings)?;
+            let config = ingress::Config { demo, ..ingress::Config::from_settings(&settings)? };
             let trail = chassis::Trail::new(&node, listen::points());
             let cx =
                 ingress::Context { store, bus, engine, catalog, presence, clock, chance, trail };

@@ -378,6 +378,16 @@ fn a_single_member_that_names_a_language_is_an_expression() {
     check(json!({"sql": "select 1"}), &[]);
     check(json!({"python": "1"}), &["Staunch does not run Python expressions: use JavaScript"]);
     check(json!({"CSharp": "1"}), &["Staunch does not run CSharp expressions: use JavaScript"]);
+    let lone = |kind: &str| json!({"type": kind, "value": "pay.token"});
+    check(lone("Secret"), &["not evaluated: write {\"expression\": {\"type\": \"Secret\", "]);
+    check(lone("JavaScript"), &["or {js: …} in the short form"]);
+    check(lone("Parcel"), &[]);
+    for (kind, expected) in [("Secret", 1), ("JavaScript", 0)] {
+        let found = warnings(json!({"type": "SendHttpRequest", "url": "https://a.example",
+            "content": lone(kind)}));
+        let found = found.iter().filter(|one| one.contains("not evaluated")).count();
+        assert_eq!(found, expected, "{kind}");
+    }
 }
 
 #[test]

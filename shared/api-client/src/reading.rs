@@ -46,6 +46,15 @@ impl Reading {
         named.map(|(_, value)| *value).reduce(|sum, value| sum + value)
     }
 
+    /// The value of a gauge, summed over its series with this label; none if the node has no such
+    /// series.
+    pub fn gauge_where(&self, name: &str, (label, value): (&str, &str)) -> Option<f64> {
+        let named = self.0.iter().filter(|(series, _)| {
+            series.name == name && series.labels.get(label).map(String::as_str) == Some(value)
+        });
+        named.map(|(_, value)| *value).reduce(|sum, value| sum + value)
+    }
+
     /// The node whose metrics these are.
     pub fn node(&self) -> Option<String> {
         let (info, _) = self.0.iter().find(|(series, _)| series.name == BUILD_INFO)?;

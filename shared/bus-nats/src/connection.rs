@@ -67,9 +67,9 @@ impl Link {
                 Ok(client) => break client,
                 Err(error) if is_denial(error.kind()) => return Err(denied(&target)),
                 Err(error) if Instant::now() >= give_up => {
-                    return Err(Error::Unavailable(format!(
-                        "no nats-server answers at {} ({error}): is it running?",
-                        target.places()
+                    return Err(Error::Unavailable(unreached(
+                        &target.places(),
+                        &error.to_string(),
                     )));
                 }
                 Err(error) => tracing::debug!(%error, "no connection yet"),
@@ -103,6 +103,24 @@ impl Link {
             tracing::debug!("a connection was closed before it was drained");
         }
     }
+}
+
+/// Why no server at these places takes a connection, and what to do.
+fn unreached(places: &str, error: &str) -> String {
+    // The answer to a TLS handshake is text.
+    if error.contains("InvalidContentType") {
+        return format!(
+            "the nats-server at {places} has no TLS, which a tls:// URL, nats-ca and nats-tls-cert \
+             ask for: leave them out, or give the server TLS"
+        );
+    }
+    if error.contains("certificate") {
+        return format!(
+            "the nats-server at {places} and this process do not accept each other's certificates \
+             ({error}): check nats-ca, nats-tls-cert and the certificate of the server"
+        );
+    }
+    format!("no nats-server answers at {places} ({error}): is it running?")
 }
 
 /// The server has answered and refuses this login.

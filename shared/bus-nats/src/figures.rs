@@ -55,6 +55,7 @@ fn of_stream(seen: StreamSeen) -> StreamFigures {
 fn of_consumer(seen: ConsumerSeen) -> ConsumerFigures {
     let missing = (!seen.is_there).then(|| MISSING.to_owned());
     ConsumerFigures {
+        is_missing: !seen.is_there && seen.unanswered.is_none(),
         name: seen.name,
         stream: seen.stream,
         trouble: seen.unanswered.or(missing),

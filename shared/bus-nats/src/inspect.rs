@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use crate::NatsBus;
 use crate::api::{Api, ApiError, CONSUMER_NOT_FOUND, STREAM_NOT_FOUND};
 use crate::ensure::compare;
-use crate::topology::{BucketSpec, ConsumerSpec, StreamSpec, Topology};
+use crate::topology::{BucketSpec, ConsumerSpec, ObjectStoreSpec, StreamSpec, Topology};
 
 /// Requests whose times are measured.
 const SAMPLES: usize = 5;
@@ -30,6 +30,8 @@ pub struct Inspection {
     pub version: String,
     /// Its cluster, if it has one.
     pub cluster: Option<String>,
+    /// The server has JetStream: where it does not answer, a leader may be being elected.
+    pub has_jetstream: bool,
     /// It wants a login.
     pub wants_login: bool,
     /// The times of requests to JetStream with their answers, shortest first.
@@ -40,7 +42,8 @@ pub struct Inspection {
     pub time_at: Option<Instant>,
     /// The account's use of files and memory, with their limits (below 0: none).
     pub storage: [(u64, i64); 2],
-    /// Streams and buckets, in the order of the topology.
+    /// Streams, buckets and object stores, in the order of the topology. Object stores about which
+    /// this login may not ask are not among them.
     pub streams: Vec<StreamSeen>,
     /// The consumers of the topology.
     pub consumers: Vec<ConsumerSeen>,
@@ -48,10 +51,10 @@ pub struct Inspection {
     pub refused: Option<String>,
 }
 
-/// One stream, or the stream of a bucket.
+/// One stream, or the stream of a bucket or an object store.
 #[derive(Clone, Debug, Default)]
 pub struct StreamSeen {
-    /// Its name; a bucket's stream begins with `KV_`.
+    /// Its name; a bucket's stream begins with `KV_`, that of an object store with `OBJ_`.
     pub name: String,
     /// It is there.
     pub is_there: bool,
@@ -111,6 +114,7 @@ impl NatsBus {
         let (api, topology) = (&inner.control_api, Topology::embedded()?);
         let info = inner.data.client.server_info();
         let mut found = Inspection {
+            has_jetstream: info.jetstream,
             wants_login: info.auth_required,
             server: info.server_name,
             version: info.version,
@@ -144,6 +148,15 @@ impl NatsBus {
             let config = spec.config(&1.into());
             let one = seen(&spec.stream(), info, &config, &BucketSpec::CHECKED);
             found.streams.push(StreamSeen { is_volatile: spec.is_volatile(), ..one });
+        }
+        for spec in &topology.object_store {
+            let info = stream_info(api, &spec.stream()).await;
+            // Only processes that use a store need the permission to ask about it.
+            if matches!(info, Err(ApiError::Denied(_))) {
+                continue;
+            }
+            let config = spec.config(&1.into());
+            found.streams.push(seen(&spec.stream(), info, &config, &ObjectStoreSpec::CHECKED));
         }
         for spec in &topology.consumer {
             found.consumers.push(consumer(api, spec).await);

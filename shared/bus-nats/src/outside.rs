@@ -11,21 +11,21 @@ use async_trait::async_trait;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE;
 use bus::{
-    Error, From, KeyValue, Object, Outside, OutsideError, Place, Put, Revision, Stored, Taken,
-    Wire as _,
+    Error, From, KeyValue, Object, Outside, OutsideError, Place, PlaceFigures, Put, Revision,
+    Stored, Taken, Wire as _,
 };
 use bytes::{Bytes, BytesMut};
 use futures::stream::BoxStream;
 use futures::{FutureExt as _, StreamExt as _};
 use model::Timestamp;
 use protocol::Message;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::io::AsyncReadExt as _;
 
 use crate::NatsBus;
 use crate::api::{
-    ApiError, STREAM_NOT_FOUND, WRONG_LAST_SEQUENCE, WRONG_LAST_SEQUENCE_CONSTANT, headers_out,
-    message_in,
+    ApiError, CONSUMER_NOT_FOUND, STREAM_NOT_FOUND, WRONG_LAST_SEQUENCE,
+    WRONG_LAST_SEQUENCE_CONSTANT, headers_out, message_in,
 };
 use crate::bucket::OPERATION;
 use crate::options::ANSWER_MAX;
@@ -245,25 +245,32 @@ impl Outside for NatsBus {
         let found = inner.data_context.get_stream(stream).await;
         let found = found.map_err(|error| missing(&error, what.clone()))?;
         let created = found.cached_info().created.to_string();
-        let deliver_policy = match from {
+        let deliver_policy = from.map(|from| match from {
             From::New => DeliverPolicy::New,
             From::All => DeliverPolicy::All,
-            From::Time(time) => DeliverPolicy::ByStartTime { start_time: date(*time) },
+            From::Time(time) => DeliverPolicy::ByStartTime { start_time: date(time) },
+        });
+        let consumer = if let Some(deliver_policy) = deliver_policy {
+            let config = pull::Config {
+                durable_name: Some(name.clone()),
+                description: Some(format!("workflows that listen on {subject}")),
+                filter_subject: subject.clone(),
+                deliver_policy,
+                ack_policy: AckPolicy::Explicit,
+                ack_wait: SETTLE_MAX,
+                max_ack_pending: if *one_by_one { 1 } else { UNSETTLED_MAX },
+                ..pull::Config::default()
+            };
+            let consumer = found.get_or_create_consumer(name, config).await;
+            consumer.map_err(|error| {
+                OutsideError::Refused(format!("the consumer {name} of {what}: {error}"))
+            })?
+        } else {
+            let consumer = found.get_consumer::<pull::Config>(name).await;
+            consumer.map_err(|error| {
+                OutsideError::Unavailable(format!("the consumer {name} of {what}: {error}"))
+            })?
         };
-        let config = pull::Config {
-            durable_name: Some(name.clone()),
-            description: Some(format!("workflows that listen on {subject}")),
-            filter_subject: subject.clone(),
-            deliver_policy,
-            ack_policy: AckPolicy::Explicit,
-            ack_wait: SETTLE_MAX,
-            max_ack_pending: if *one_by_one { 1 } else { UNSETTLED_MAX },
-            ..pull::Config::default()
-        };
-        let consumer = found.get_or_create_consumer(name, config).await;
-        let consumer = consumer.map_err(|error| {
-            OutsideError::Refused(format!("the consumer {name} of {what}: {error}"))
-        })?;
         let messages = consumer.stream().max_messages_per_batch(BATCH).messages().await;
         let messages =
             messages.map_err(|error| OutsideError::Unavailable(format!("{what}: {error}")))?;
@@ -287,6 +294,24 @@ impl Outside for NatsBus {
             Ok(Taken { message, sequence, created, settle: settle.boxed() })
         });
         Ok(taken.boxed())
+    }
+
+    async fn place_figures(
+        &self,
+        stream: &str,
+        name: &str,
+    ) -> Result<Option<PlaceFigures>, OutsideError> {
+        let api = &self.open().map_err(refused)?.data_api;
+        match api.call(&format!("CONSUMER.INFO.{stream}.{name}"), &Value::Null).await {
+            Ok(info) => Ok(Some(place_of(&info))),
+            Err(failure) => match failure.code() {
+                Some(CONSUMER_NOT_FOUND) => Ok(None),
+                Some(STREAM_NOT_FOUND) => {
+                    Err(OutsideError::Absent(format!("the stream {stream} does not exist")))
+                }
+                _ => Err(of_api(failure, &format!("the consumer {name} of the stream {stream}"))),
+            },
+        }
     }
 }
 
@@ -332,6 +357,21 @@ impl NatsBus {
         let Ok(stream) = stream else { return false };
         let written = stream.get_raw_message(revision).await;
         written.is_ok_and(|it| it.headers.get(MESSAGE_ID).is_some_and(|id| id.as_str() == nonce))
+    }
+}
+
+/// A consumer as JetStream describes it.
+fn place_of(info: &Value) -> PlaceFigures {
+    let number = |name: &str| info[name].as_u64().unwrap_or_default();
+    let time = |value: &Value| value.as_str().and_then(|text| Timestamp::parse(text).ok());
+    PlaceFigures {
+        subject: info["config"]["filter_subject"].as_str().unwrap_or_default().to_owned(),
+        pending: number("num_pending"),
+        in_hand: number("num_ack_pending"),
+        redelivered: number("num_redelivered"),
+        delivered: info["delivered"]["stream_seq"].as_u64().unwrap_or_default(),
+        delivered_at: time(&info["delivered"]["last_active"]),
+        created_at: time(&info["created"]),
     }
 }
 

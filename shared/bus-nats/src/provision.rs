@@ -45,12 +45,11 @@ impl NatsBus {
     }
 
     /// Creates the consumer from which the workers for a type of tasks pull, unless it is there;
-    /// returns its name. `Ship` is version 1, `Ship@2` version 2.
+    /// returns its name.
     ///
     /// # Errors
     /// [`Error::NotProvisioned`] when another consumer has these tasks, or the server has no room.
-    pub async fn provision_worker(&self, kind: &str) -> Result<String, Error> {
-        let (task_type, version) = subject::task_kind(kind);
+    pub async fn provision_worker(&self, task_type: &str, version: u32) -> Result<String, Error> {
         self.provide_pool(task_type, version).await?;
         Ok(subject::task_consumer(task_type, version))
     }

@@ -28,6 +28,9 @@ const SILENCE_MAX: Duration = Duration::from_millis(2_500);
 /// The first pause after a refused request.
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+/// A consumer that a pull has not found counts as missing for this long: a process that pulls looks
+/// again within it, and one that is paused does not pull.
+const MISSING_MAX: Duration = Duration::from_secs(30);
 
 /// There is no consumer, or its leader is being elected.
 const NOBODY: &str = "nobody answers";
@@ -38,6 +41,8 @@ pub(crate) struct Puller {
     healer: Healer,
     /// Inboxes without a request.
     idle: Arc<Mutex<Vec<Inbox>>>,
+    /// The last pull found no consumer: what is missing, and when that was.
+    missing: Mutex<Option<(String, Instant)>>,
 }
 
 struct Inbox {
@@ -57,11 +62,34 @@ enum End {
 
 impl Puller {
     pub(crate) fn new(link: Link, api: Api, healer: Healer) -> Self {
-        Self { link, api, healer, idle: Arc::default() }
+        Self { link, api, healer, idle: Arc::default(), missing: Mutex::default() }
     }
 
     /// Waits up to `wait` for messages, and takes at most `max`, within the bytes of one pull.
     pub(crate) async fn pull(&self, max: usize, wait: Duration) -> Result<Vec<Message>, Error> {
+        let pulled = self.pull_now(max, wait).await;
+        let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
+        match &pulled {
+            Ok(_) => *missing = None,
+            Err(Error::NotProvisioned(what)) => *missing = Some((what.clone(), Instant::now())),
+            Err(_) => {}
+        }
+        drop(missing);
+        pulled
+    }
+
+    /// The error while this process pulls and there is no consumer.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*missing {
+            Some((what, at)) if at.elapsed() <= MISSING_MAX => {
+                Err(Error::NotProvisioned(what.clone()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    async fn pull_now(&self, max: usize, wait: Duration) -> Result<Vec<Message>, Error> {
         let give_up = Instant::now() + wait;
         let mut backoff = Backoff::new(FIRST_PAUSE, LONGEST_PAUSE);
         let mut taken = Vec::new();

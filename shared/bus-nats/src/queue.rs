@@ -188,7 +188,9 @@ impl Queue for NatsBus {
 
     async fn ping(&self) -> Result<(), Error> {
         self.backlog().await?;
-        self.open()?.publishes.check()
+        let inner = self.open()?;
+        inner.publishes.check()?;
+        inner.pull.check()
     }
 }
 

@@ -224,6 +224,9 @@ impl ObjectStoreSpec {
         placement.add_to(&mut config);
         config
     }
+
+    /// With others, clients do not find its objects, or the server removes them too early.
+    pub(crate) const CHECKED: [&str; 3] = ["subjects", "retention", "allow_rollup_hdrs"];
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use bus::{Queue as _, Stream, Wire as _};
+use bus::{Error, Queue as _, Stream, Wire as _};
 use bus_nats::{Inspection, NatsBus, Options, Topology, connect};
 use protocol::Message;
 use testkit::{nats, nats_with};
@@ -27,10 +27,11 @@ async fn everything_that_is_missing_or_differs_is_named_and_nothing_is_changed()
     let server = nats().await;
     let bus = connect(Options::new(server.url())).await.unwrap();
     let empty = bus.inspect(&ROLES).await.unwrap();
-    assert_eq!(missing(&empty).len(), 10, "{empty:#?}");
+    assert_eq!(missing(&empty).len(), 12, "{empty:#?}");
     assert!(!empty.consumers[0].is_there);
+    assert!(empty.has_jetstream);
     assert!(!empty.wants_login && empty.refused.is_none(), "{empty:#?}");
-    assert_eq!(missing(&bus.inspect(&ROLES).await.unwrap()).len(), 10, "a look creates nothing");
+    assert_eq!(missing(&bus.inspect(&ROLES).await.unwrap()).len(), 12, "a look creates nothing");
 
     bus.provision(1).await.unwrap();
     for _ in 0..2 {
@@ -49,9 +50,10 @@ async fn everything_that_is_missing_or_differs_is_named_and_nothing_is_changed()
     let larger = text.replacen("bytes_max = 1_073_741_824", "bytes_max = 2_073_741_824", 1);
     bus.provision_as(&Topology::parse(&larger).unwrap(), &1.into()).await.unwrap();
     api(&bus, "STREAM.DELETE.STAUNCH_TASKS").await;
+    api(&bus, "STREAM.DELETE.OBJ_staunch_payloads").await;
     api(&bus, "CONSUMER.DELETE.STAUNCH_COMMANDS.executor").await;
     let changed = bus.inspect(&ROLES).await.unwrap();
-    assert_eq!(missing(&changed), ["STAUNCH_TASKS"]);
+    assert_eq!(missing(&changed), ["STAUNCH_TASKS", "OBJ_staunch_payloads"]);
     assert!(!changed.consumers[0].is_there);
     let differences = &changed.streams[0].differences;
     assert_eq!(differences.len(), 1, "{differences:?}");
@@ -80,4 +82,24 @@ async fn subjects_that_a_login_may_not_use_are_named() {
     assert!(refused.contains("staunch.dead.") && refused.contains("staunch.timer."), "{refused}");
     let found = bus.inspect(&["cache-notifier"]).await.unwrap();
     assert!(!found.refused.unwrap_or_default().contains("staunch.timer."));
+}
+
+#[tokio::test]
+async fn a_node_that_pulls_is_not_well_while_there_is_no_consumer() {
+    let server = nats().await;
+    let bus = connect(Options::new(server.url())).await.unwrap();
+    bus.provision(1).await.unwrap();
+    let wait = Duration::from_millis(100);
+    assert!(bus.pull(1, wait).await.unwrap().is_empty());
+    api(&bus, "CONSUMER.DELETE.STAUNCH_COMMANDS.executor").await;
+    bus.ping().await.unwrap();
+    let pulled = bus.pull(1, wait).await;
+    assert!(matches!(pulled, Err(Error::NotProvisioned(_))), "{pulled:?}");
+    let error = bus.ping().await.unwrap_err().to_string();
+    for part in ["the consumer executor of STAUNCH_COMMANDS", "run `staunch provision`"] {
+        assert!(error.contains(part), "{error}");
+    }
+    bus.provision(1).await.unwrap();
+    assert!(bus.pull(1, wait).await.unwrap().is_empty());
+    bus.ping().await.unwrap();
 }

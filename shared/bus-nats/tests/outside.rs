@@ -177,7 +177,7 @@ async fn one_by_one_a_message_comes_when_the_one_before_is_settled() {
         name: "staunch-ordered".to_owned(),
         stream: "ORDERS".to_owned(),
         subject: "orders.*".to_owned(),
-        from: From::All,
+        from: Some(From::All),
         one_by_one: true,
     };
     for number in 1..=10 {
@@ -210,14 +210,14 @@ async fn one_by_one_a_message_comes_when_the_one_before_is_settled() {
 async fn a_place_in_a_stream_is_shared_and_goes_on_where_it_was() {
     let server = nats().await;
     let bus = connect(Options::new(server.url())).await.unwrap();
-    let place = |from: From| Place {
+    let place = |from: Option<From>| Place {
         name: "staunch-test".to_owned(),
         stream: "ORDERS".to_owned(),
         subject: "orders.*".to_owned(),
         from,
         one_by_one: false,
     };
-    let absent = bus.follow(&place(From::New)).await.err().unwrap();
+    let absent = bus.follow(&place(Some(From::New))).await.err().unwrap();
     assert!(matches!(absent, OutsideError::Absent(_)), "{absent}");
     let config = json!({"name": "ORDERS", "subjects": ["orders.>"], "storage": "memory"});
     api(&bus, "STREAM.CREATE.ORDERS", config).await;
@@ -226,7 +226,7 @@ async fn a_place_in_a_stream_is_shared_and_goes_on_where_it_was() {
         bus.store(message("orders.new.deep", b"no"), SOON).await.unwrap();
     }
     let mut seen = Vec::new();
-    let mut first = bus.follow(&place(From::All)).await.unwrap();
+    let mut first = bus.follow(&place(Some(From::All))).await.unwrap();
     for _ in 0..10 {
         let taken = first.next().await.unwrap().unwrap();
         assert_eq!(taken.message.subject, "orders.new");
@@ -236,7 +236,7 @@ async fn a_place_in_a_stream_is_shared_and_goes_on_where_it_was() {
     }
     drop(first);
     let other = connect(Options::new(server.url())).await.unwrap();
-    let mut second = other.follow(&place(From::New)).await.unwrap();
+    let mut second = other.follow(&place(Some(From::New))).await.unwrap();
     while seen.len() < 20 {
         let taken = second.next().await.unwrap().unwrap();
         seen.push(taken.sequence);

@@ -47,10 +47,10 @@ async fn a_pool_has_its_limits_and_an_operator_may_change_them() {
     };
     tasks.update_consumer(longer).await.unwrap();
     bus.provide("Ship It", 1).await.unwrap();
-    assert_eq!(bus.provision_worker("Ship It").await.unwrap(), name);
+    assert_eq!(bus.provision_worker("Ship It", 1).await.unwrap(), name);
     let kept = config(&tasks, name).await;
     assert_eq!((kept.ack_wait, kept.max_ack_pending), (Duration::from_secs(300), 5));
-    assert_eq!(bus.provision_worker("Ship It@2").await.unwrap(), "task-Ship=20It-2");
+    assert_eq!(bus.provision_worker("Ship It", 2).await.unwrap(), "task-Ship=20It-2");
 }
 
 #[tokio::test]

@@ -17,6 +17,7 @@ use crate::{Change, Nonces, Revision, Watch};
 
 pub mod kv;
 pub mod layer;
+pub mod outside;
 pub mod queue;
 pub mod tasks;
 pub mod wire;

@@ -41,6 +41,8 @@ pub struct ConsumerFigures {
     pub name: String,
     /// Its stream.
     pub stream: String,
+    /// There is no such consumer.
+    pub is_missing: bool,
     /// Why nothing is known of it.
     pub trouble: Option<String>,
     /// Messages that nobody has got yet: its lag.

@@ -36,7 +36,9 @@ pub use home::{Home, NoHome, Stranger, home_of};
 pub use kv::{Bucket, Change, Entry, Kv, Put, Revision, TOMBSTONE_TTL, Watch};
 pub use lease::{Busy, Holding, Lease, Leases, Terms, look, look_at_all, take_away};
 pub use memory::{Fault, Faults, MemoryBus, Operation, ServerClock};
-pub use outside::{From, KeyValue, Object, Outside, OutsideError, Place, Stored, Taken};
+pub use outside::{
+    From, KeyValue, Object, Outside, OutsideError, Place, PlaceFigures, Stored, Taken,
+};
 pub use pause::{Drain, Pause, Pauses, Scope};
 pub use pointer::{Pointer, Pointers};
 pub use pools::Pools;
@@ -46,4 +48,4 @@ pub use queue::{Delivery, Pool, Queue, Receipt, SELECT_BYTES_MAX, Settle, Span, 
 pub use rendezvous::owner_of;
 pub use tasks::{Handed, TaskAnswer, Tasks};
 pub use wire::{Endpoint, Incoming, Subscription, Wire};
-pub use workers::{TASKS_METADATA, Takes, Worker, workers};
+pub use workers::{Takes, Worker, workers};

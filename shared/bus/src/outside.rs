@@ -58,8 +58,8 @@ pub struct Place {
     pub stream: String,
     /// The messages whose subject fits this pattern.
     pub subject: String,
-    /// Where it begins, when it is new.
-    pub from: From,
+    /// Where it begins, if it has to be made. None: it must be there, and is not made.
+    pub from: Option<From>,
     /// A message comes only when the one before is settled, whoever has it.
     pub one_by_one: bool,
 }
@@ -73,6 +73,25 @@ pub enum From {
     All,
     /// Those that were stored at this time or later.
     Time(Timestamp),
+}
+
+/// A durable place at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlaceFigures {
+    /// The messages whose subject fits this pattern.
+    pub subject: String,
+    /// Messages that nobody has got yet: its lag.
+    pub pending: u64,
+    /// Messages that are handed out and not settled.
+    pub in_hand: u64,
+    /// Those of them that were handed out before.
+    pub redelivered: u64,
+    /// The number in the stream of the last message that was handed out, or after which it began.
+    pub delivered: u64,
+    /// When a message was last handed out; none if none was since the server knows of the place.
+    pub delivered_at: Option<Timestamp>,
+    /// When it was made; none where the server does not say.
+    pub created_at: Option<Timestamp>,
 }
 
 /// A message from a stream. It comes again, here or to another, unless it is settled in time.
@@ -151,10 +170,24 @@ pub trait Outside: Send + Sync {
         group: &str,
     ) -> Result<BoxStream<'static, Message>, OutsideError>;
 
-    /// The messages at a place, which is made if there is none of its name. The stream of them ends
-    /// with an error, after which it can be asked for again.
+    /// The messages at a place, which is made if there is none of its name and it says where it begins.
+    /// The stream of them ends with an error, after which it can be asked for again.
+    ///
+    /// # Errors
+    /// [`OutsideError::Absent`] when there is no such stream, [`OutsideError::Unavailable`] when the
+    /// place must be there and is not.
     async fn follow(
         &self,
         place: &Place,
     ) -> Result<BoxStream<'static, Result<Taken, OutsideError>>, OutsideError>;
+
+    /// A place of this name in a stream as it is now; none if there is none. Nothing is made.
+    ///
+    /// # Errors
+    /// [`OutsideError::Absent`] when there is no such stream.
+    async fn place_figures(
+        &self,
+        stream: &str,
+        name: &str,
+    ) -> Result<Option<PlaceFigures>, OutsideError>;
 }

@@ -80,6 +80,10 @@ struct Inner {
     written: Mutex<Instant>,
     /// The other nodes have counted this node as live without a break since then.
     live_since: Mutex<Instant>,
+    /// The time at which this node began to follow the others.
+    joined: Instant,
+    /// The roles that live nodes had and none has any more, and since when.
+    vacant: Mutex<BTreeMap<String, Instant>>,
     tasks: TaskTracker,
     stop: CancellationToken,
 }
@@ -130,6 +134,8 @@ impl Presence {
             own: tokio::sync::Mutex::new(0),
             written: Mutex::new(Instant::now()),
             live_since: Mutex::new(Instant::now()),
+            joined: Instant::now(),
+            vacant: Mutex::default(),
             tasks: TaskTracker::new(),
             stop: stop.clone(),
         });
@@ -162,6 +168,17 @@ impl Presence {
     #[must_use]
     pub fn changed(&self) -> watch::Receiver<Vec<Member>> {
         self.inner.live.subscribe()
+    }
+
+    /// The time since which no live node has this role, as far as this node knows; `None` while one
+    /// has it. A role that no node has had since this node joined is counted from then on.
+    #[must_use]
+    pub fn without_since(&self, role: &str) -> Option<Instant> {
+        let live = self.inner.live.borrow();
+        if has_role(&live, role) {
+            return None;
+        }
+        Some(lock(&self.inner.vacant).get(role).copied().unwrap_or(self.inner.joined))
     }
 
     /// Reads the bucket itself. Afterwards every node that has joined before the call is among the
@@ -373,10 +390,27 @@ impl Inner {
         members.sort();
         self.live.send_if_modified(|known| {
             let is_news = *known != members;
+            if is_news {
+                self.note_vacant(known, &members);
+            }
             *known = members;
             is_news
         });
     }
+
+    /// Notes the roles that nobody has after this change of the live nodes.
+    fn note_vacant(&self, before: &[Member], after: &[Member]) {
+        let mut vacant = lock(&self.vacant);
+        vacant.retain(|role, _| !has_role(after, role));
+        let roles = before.iter().flat_map(|member| &member.roles);
+        for role in roles.filter(|role| !has_role(after, role)) {
+            vacant.entry(role.clone()).or_insert_with(Instant::now);
+        }
+    }
+}
+
+fn has_role(members: &[Member], role: &str) -> bool {
+    members.iter().any(|member| member.roles.iter().any(|own| own == role))
 }
 
 /// The live nodes, as the leader of the bucket has them, for one who is none of them.

@@ -153,7 +153,8 @@ pub trait Queue: Send + Sync {
     /// When the connection is closed.
     async fn figures(&self) -> Result<Figures, Error>;
 
-    /// Whether the server answers, and stores what is published.
+    /// Whether the server answers, stores what is published, and, where this process pulls commands, has
+    /// the consumer for it.
     ///
     /// # Errors
     /// When it does not.

@@ -15,7 +15,7 @@ use crate::{Error, Wire};
 
 /// The metadata with the tasks that a service takes: JSON, such as
 /// `[{"type": "Ship", "version": 1, "concurrency": 8}]`.
-pub const TASKS_METADATA: &str = "staunch-tasks";
+const TASKS_METADATA: &str = "staunch-tasks";
 /// The metadata with the machine on which it runs.
 const HOST_METADATA: &str = "host";
 /// All have answered when nobody has for this time.

@@ -20,14 +20,14 @@ mod unknown;
 mod value;
 mod web_origins;
 
-pub(crate) use check::key_fault;
+pub(crate) use check::{key_fault, postgres_parameters};
 pub use error::{ConfigError, Origin};
 pub use gate::{ClientAuth, HostLists, NameLists, Networks, Rate};
 pub use mask::{masked, percent_decoded, secrets_in_urls};
 pub use oidc::ClaimRoles;
 pub use settings::{Args, Settings, reachable};
-pub use source::Setting;
 pub(crate) use source::value_in;
+pub use source::{Setting, variable_of};
 pub use unknown::UnknownVariable;
 pub use value::{
     Auth, BasePath, Delay, Entries, FlowchartMode, IncidentStrategy, LogFormat, LogPersistence,

@@ -28,9 +28,9 @@ use tokio_util::task::TaskTracker;
 
 use crate::Life;
 use connection::Front;
-pub use socket::listen;
-pub(crate) use tls::certificates_in;
+pub use socket::{check_passed, listen};
 pub use tls::{BadFiles, Tls, TlsFiles};
+pub(crate) use tls::{bad, bytes_of, certificates_in};
 
 /// Pause after an accept that failed for lack of a resource, such as a file descriptor.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);

@@ -29,6 +29,7 @@ pub mod http;
 mod lifecycle;
 mod live;
 mod log_filter;
+mod outgoing;
 mod point;
 mod run;
 mod telemetry;
@@ -46,13 +47,14 @@ pub use config::{
     Args, Auth, BasePath, ClaimRoles, ClientAuth, ConfigError, Delay, Entries, FlowchartMode,
     HostLists, IncidentStrategy, LogFormat, LogPersistence, MailServer, NameLists, NamedUrls,
     Networks, NodeAddress, Origin, Rate, Secret, Setting, Settings, UnknownVariable, WebOrigins,
-    masked, percent_decoded, reachable, secrets_in_urls,
+    masked, percent_decoded, reachable, secrets_in_urls, variable_of,
 };
 pub use health::{CheckResult, Health, HealthReport};
 pub use lifecycle::Life;
 pub use live::LiveKey;
 pub use log_filter::check_log_filter;
 pub use model::{Chance, Clock};
+pub use outgoing::check_outgoing;
 pub use point::{Point, Points, Trail};
 pub use run::{host, main};
 pub use telemetry::{Telemetry, inject, link, set_parent, trace_id};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::Parser as _;
 
-use crate::{Args, Life, LogFormat, Settings, Telemetry};
+use crate::{Args, Life, LogFormat, Settings, Telemetry, check_outgoing};
 
 /// The exit code after a second signal.
 const KILLED: u8 = 130;
@@ -35,13 +35,20 @@ where
         }
     };
     args.defaults.push(("role", name.to_owned()));
-    match Settings::load(&args) {
+    match usable(&args) {
         Ok(settings) => host(name, settings, run),
         Err(error) => {
-            complain(name, &error.into());
+            complain(name, &error);
             ExitCode::from(2)
         }
     }
+}
+
+/// The settings, whose files can be used.
+fn usable(args: &Args) -> anyhow::Result<Settings> {
+    let settings = Settings::load(args)?;
+    check_outgoing(&settings)?;
+    Ok(settings)
 }
 
 /// Runs a service: installs the TLS provider, telemetry and signals, runs `run` to its end, then

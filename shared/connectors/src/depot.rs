@@ -33,6 +33,11 @@ impl Depot {
         self.0.is_some()
     }
 
+    /// Files of more than so many bytes rest in payloads.
+    pub(crate) fn inline_max(&self) -> usize {
+        self.0.as_ref().map_or(limits::PAYLOAD_ABOVE_BYTES, Payloads::inline_max)
+    }
+
     /// The largest file, in bytes.
     pub(crate) fn bytes_max(&self) -> u64 {
         match &self.0 {
@@ -49,7 +54,7 @@ impl Depot {
         bytes: Vec<u8>,
     ) -> Result<Value, Error> {
         let rest = stream::empty::<Result<Bytes, Error>>();
-        let content = match bytes.len() > limits::FILE_INLINE_BYTES_MAX && self.0.is_some() {
+        let content = match bytes.len() > self.inline_max() && self.keeps() {
             true => Content::Large(bytes, rest),
             false => Content::Small(bytes),
         };
@@ -140,7 +145,7 @@ pub(crate) mod tests {
         let depot = depot();
         let small = depot.file("a", "x/y", b"hi".to_vec()).await.unwrap();
         assert_eq!(small["content"], "aGk=");
-        let bytes = vec![7; limits::FILE_INLINE_BYTES_MAX + 1];
+        let bytes = vec![7; limits::PAYLOAD_ABOVE_BYTES + 1];
         let large = depot.file("b", "x/y", bytes.clone()).await.unwrap();
         let hash = PayloadHash::of(&bytes);
         assert_eq!(large, file::large("b", "x/y", bytes.len() as u64, &hash));

@@ -93,11 +93,11 @@ impl Files {
     async fn go(&self, folder: PathBuf, access: FileAccess, key: String) -> Result<Value, Fault> {
         match access {
             FileAccess::Open { path } => {
-                let bytes_max = self.depot.bytes_max();
+                let (bytes_max, inline_max) = (self.depot.bytes_max(), self.depot.inline_max());
                 let (file, size, name) = blocking(move || open(&folder, &path, bytes_max)).await?;
                 let file = tokio::fs::File::from_std(file);
                 let mut bytes = Vec::new();
-                let content = if size > limits::FILE_INLINE_BYTES_MAX as u64 {
+                let content = if size > inline_max as u64 {
                     Content::Large(bytes, ReaderStream::new(file.take(bytes_max + 1)))
                 } else {
                     file.take(bytes_max + 1).read_to_end(&mut bytes).await?;

@@ -182,7 +182,7 @@ async fn read(depot: &Depot, mut response: Response, as_file: bool) -> Result<Ca
     let is_file = as_file || !about.is_text();
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| failed(&error))? {
-        let is_large = body.len() + chunk.len() > limits::FILE_INLINE_BYTES_MAX;
+        let is_large = body.len() + chunk.len() > depot.inline_max();
         if is_file && is_large && depot.keeps() {
             body.extend_from_slice(&chunk);
             let content = Content::Large(body, response.bytes_stream());

@@ -5,14 +5,13 @@ mod nats;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use model::large::weight;
 use model::{ActivityId, BookmarkId, PayloadHash, Retry, Timestamp};
 use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 pub use nats::{NatsCall, Outgoing};
-
-use crate::weight::weight;
 
 /// A call that an activity waits for. It is made after the burst that asks for it is committed, and
 /// again after a crash, with the same key.

@@ -5,7 +5,7 @@ mod status;
 mod text;
 
 use jiff::civil;
-use model::{Timestamp, depth};
+use model::{Timestamp, depth, large};
 use serde::de::DeserializeOwned;
 use serde_json::{Number, Value};
 
@@ -13,10 +13,11 @@ use crate::Type;
 
 pub(crate) use model::span::{parse as parse_span, text as span_text};
 
-/// Converts a value. Null stays null.
+/// Converts a value. Null stays null, and so does an object that stands for a large value: that is
+/// converted where it is read.
 pub(crate) fn convert(value: Value, ty: &Type) -> Result<Value, String> {
-    if value.is_null() {
-        return Ok(Value::Null);
+    if value.is_null() || large::payload(&value).is_some() {
+        return Ok(value);
     }
     match ty {
         Type::Object => Ok(value),

@@ -5,6 +5,7 @@ mod end;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
 
+use model::large::weight;
 use model::{Bookmark, Entry, PayloadHash, Recorded, SubStatus, What, execution_id, limits};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -15,7 +16,6 @@ use crate::keeping::cut as cut_to;
 use crate::outline::{Declared, Outline};
 use crate::recorder::Recorder;
 use crate::state::{Execution, State, Work};
-use crate::weight::weight;
 use crate::{Effect, Env, Languages};
 
 /// The approximate size of a journal entry in bytes, without its message.

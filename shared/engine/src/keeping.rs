@@ -5,10 +5,9 @@
 
 use std::collections::BTreeMap;
 
+use model::large::weight;
 use model::{Map, limits};
 use serde_json::{Value, json};
-
-use crate::weight::weight;
 
 /// The mark of a value that is cut: an object with this member.
 const CUT: &str = "$cut";

@@ -44,6 +44,7 @@ mod invariant;
 mod journal;
 mod keeping;
 mod languages;
+mod large;
 mod library;
 mod lone;
 mod migrate;
@@ -77,7 +78,6 @@ mod turn;
 mod types;
 mod vault;
 mod view;
-mod weight;
 
 pub use activity::Activity;
 pub use call::{

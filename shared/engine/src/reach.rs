@@ -179,7 +179,7 @@ impl Step<'_, '_> {
         let (declared, input) = self.inputs();
         let declared = declared.iter().find(|declared| declared.name == name);
         let found = input.and_then(|input| Argument::given(name, input));
-        match (found.cloned(), declared) {
+        match (found.cloned().map(|value| self.whole(value)), declared) {
             (Some(value), Some(declared)) => Some(lenient(declared, value)),
             (Some(value), None) => Some(value),
             (None, Some(declared)) => {

@@ -7,12 +7,12 @@
 
 use std::collections::BTreeMap;
 
+use model::large::weight;
 use model::{Changed, Entry, Map, Recorded, limits};
 use serde_json::Value;
 
 use crate::keeping::{kept, masked};
 use crate::state::State;
-use crate::weight::weight;
 
 /// The values that all inputs and outputs of one execution may be as long as together.
 const VALUES_MAX: usize = limits::JOURNAL_VALUES_BYTES_MAX / limits::JOURNAL_VALUE_BYTES_MAX;

@@ -30,6 +30,7 @@ impl<'a> Run<'a> {
     /// Runs the first turn of an instance.
     pub(crate) fn start(&mut self, start: Start) -> Rest {
         let outline = &self.program.outline;
+        start.input.values().for_each(|value| self.draft.spend(value));
         let state = &mut self.draft.state;
         state.turns += 1;
         state.instance_id = start.instance_id;
@@ -101,6 +102,7 @@ impl<'a> Run<'a> {
 
     /// Gives what arrived at a bookmark to the activity that waits there.
     fn give(&mut self, number: u64, bookmark: Bookmark, input: Map) {
+        input.values().for_each(|value| self.draft.spend(value));
         let Some(execution) = self.draft.state.executions.get(&number) else { return };
         let (node_ref, node) = self.program.outline.keyed(&execution.node);
         let resumed = Resumed { stimulus: Some(bookmark.name.clone()), input };

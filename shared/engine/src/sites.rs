@@ -3,6 +3,7 @@
 //!
 //! Nothing is compiled, so a draft with mistakes has sites too.
 
+use model::activity_type::short_name;
 use model::{Definition, DefinitionId, Map, limits};
 use serde_json::{Value, json};
 
@@ -10,7 +11,7 @@ use crate::chart::WORKFLOW_ID;
 use crate::compile::Ids;
 use crate::composite::ROOT;
 use crate::descriptor::PortKind;
-use crate::library::Types;
+use crate::library::{Types, version};
 use crate::property::find;
 use crate::registry::Registry;
 use crate::{Library, Reference};
@@ -108,7 +109,10 @@ impl Walk<'_> {
             return;
         }
         let descriptor = self.registry.get(&type_name).map(|known| known.descriptor.clone());
-        let short_name = descriptor.as_ref().map_or(type_name.as_str(), |known| known.name);
+        let short_name = match &descriptor {
+            Some(known) => known.name,
+            None => self.short_name(raw, &type_name),
+        };
         let id = self.ids.of_activity(raw, short_name);
         let node_id = format!("{}:{id}", above.node_id);
         let name = find(raw, "name").and_then(Value::as_str).map(str::to_owned);
@@ -136,6 +140,14 @@ impl Walk<'_> {
         for port in &descriptor.ports {
             self.port(raw, port.name, port.kind, &inside, pointer);
         }
+    }
+
+    /// The part of an unknown type's name of which ids are made: as the compiler makes them.
+    fn short_name<'n>(&self, raw: &Map, type_name: &'n str) -> &'n str {
+        let used = Reference::of(raw, type_name);
+        let is_workflow = used.is_some_and(|used| self.library.get(&used).is_some());
+        let kind = self.library.type_of_worker(&self.types, type_name, version(raw));
+        if kind.is_some() && !is_workflow { short_name(type_name) } else { type_name }
     }
 
     fn port(

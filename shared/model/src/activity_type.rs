@@ -16,7 +16,7 @@ const RESERVED: [&str; 2] = ["Elsa.", "Staunch."];
 /// The output that every type has: the result as a whole.
 pub const RESULT: &str = "result";
 /// The greatest version, as the API's clients read numbers.
-const VERSION_MAX: u32 = i32::MAX.unsigned_abs();
+pub const VERSION_MAX: u32 = i32::MAX.unsigned_abs();
 /// The outcome of a type that declares none.
 const DONE: &str = "Done";
 
@@ -176,6 +176,13 @@ impl ActivityType {
     pub fn label(&self) -> String {
         format!("{}@{}", self.type_name, self.version)
     }
+}
+
+/// The part of a type's name of which the ids of its activities are made where they have none:
+/// `ChargeCard` of `Acme.ChargeCard`.
+#[must_use]
+pub fn short_name(type_name: &str) -> &str {
+    type_name.rsplit('.').next().unwrap_or(type_name)
 }
 
 /// Members that an activity of any type has.

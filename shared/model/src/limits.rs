@@ -73,6 +73,9 @@ pub const TLS_FILE_BYTES_MAX: usize = 1024 * 1024;
 pub const HTTP2_TIME_MAX: Duration = Duration::from_secs(2 * 60 * 60);
 /// Time in which the requests of an HTTP/2 connection end that takes no new ones.
 pub const HTTP2_END_TIME_MAX: Duration = Duration::from_secs(60 * 60);
+/// Time after which an HTTP/2 connection that takes no new requests is closed when nothing happens on
+/// it, whether its client confirms the end or not.
+pub const HTTP2_END_IDLE_TIME: Duration = Duration::from_secs(5);
 /// Addresses, credentials or definitions whose requests one limit counts; further ones share one
 /// count.
 pub const LIMITED_KEYS_MAX: usize = 100_000;
@@ -162,8 +165,13 @@ pub const FILE_BYTES_MAX: usize = 2 * 1024 * 1024;
 pub const FILE_APPENDED_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Bytes of the files in an archive that a workflow makes, before they are compressed.
 pub const ARCHIVE_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Bytes of a file that rests in the state of its instance; a larger one rests in a payload.
-pub const FILE_INLINE_BYTES_MAX: usize = 256 * 1024;
+/// The largest setting of the bytes of a body of JSON.
+pub const JSON_BODY_BYTES_MOST: usize = 8 * 1024 * 1024;
+/// Bytes above which a file, a body or a value rests in a payload and not in the state of its instance,
+/// unless configured otherwise; the largest such setting, too.
+pub const PAYLOAD_ABOVE_BYTES: usize = 256 * 1024;
+/// The smallest such setting, in bytes.
+pub const PAYLOAD_ABOVE_BYTES_MIN: usize = 4 * 1024;
 /// Bytes of a payload, unless configured otherwise.
 pub const PAYLOAD_BYTES_MAX: u64 = 100 * 1024 * 1024;
 /// Bytes of a part of a payload: what is in memory of each payload that is read or written.
@@ -248,7 +256,7 @@ pub const IDEMPOTENCY_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 pub const KEPT_ANSWER_BYTES_MAX: usize = 64 * 1024;
 /// Instances up to which a list says how many there are: counting reads each of them. A longer list
 /// says this number.
-pub const LIST_COUNT_MAX: u64 = 1_000_000;
+pub const LIST_COUNT_MAX: u64 = 100_000;
 /// Items on one page of a list.
 pub const PAGE_ITEMS_MAX: u64 = 1_000;
 /// Items that a list can have. A page that begins after them is empty.

@@ -95,7 +95,15 @@ impl Retention {
 fn time(name: Option<&str>, value: &Value) -> Result<Option<Duration>, String> {
     let what = name.map_or_else(|| RETENTION.to_owned(), |name| format!("{name} of {RETENTION}"));
     let wrong = |reason: &str| format!("{what} {reason}: use keep or a time such as 12h or 30d");
-    let text = value.as_str().ok_or_else(|| wrong("is not a text"))?;
+    let Some(text) = value.as_str() else {
+        return Err(match name {
+            Some(_) => wrong("is not a text"),
+            None => format!(
+                "{}, or an object with finished, cancelled, faulted and then",
+                wrong("is neither a text nor an object")
+            ),
+        });
+    };
     if text.eq_ignore_ascii_case("keep") {
         return Ok(None);
     }
@@ -155,7 +163,9 @@ mod tests {
         for (value, part) in [
             (json!("soon"), "retention is \"soon\": use keep"),
             (json!("5m"), "below 1h"),
-            (json!(30), "not a text"),
+            (json!(30), "retention is neither a text nor an object: use keep or a time such as"),
+            (json!([]), ", or an object with finished, cancelled, faulted and then"),
+            (json!({"finished": 5}), "finished of retention is not a text"),
             (json!({"failed": "1d"}), "retention.failed is not known"),
             (json!({"then": "burn"}), "delete or archive"),
             (json!({"finished": {}}), "finished of retention"),

@@ -5,15 +5,17 @@ use std::path::Path as Folder;
 use std::sync::Arc;
 use std::time::Duration;
 
-use object_store::aws::AmazonS3Builder;
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::prefix::PrefixStore;
-use object_store::{ObjectStore, RetryConfig};
+use object_store::{ClientConfigKey, ObjectStore, RetryConfig};
 
 /// Who asks tries again later, so that one request need not be patient.
 const RETRIES_MAX: usize = 3;
 const RETRY_TIME_MAX: Duration = Duration::from_secs(30);
+/// The values of a variable that mean yes, in small letters.
+const TRUTHS: [&str; 5] = ["1", "true", "on", "yes", "y"];
 
 /// The reason why a text does not name a place for objects.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -40,9 +42,26 @@ pub fn open(text: &str) -> Result<Arc<dyn ObjectStore>, Unusable> {
         ..RetryConfig::default()
     };
     let builder = AmazonS3Builder::from_env().with_bucket_name(bucket).with_retry(retries);
+    check_endpoint(&builder)?;
     let store = builder.build();
     let store = store.map_err(|error| wrong(&error))?;
     Ok(Arc::new(PrefixStore::new(store, prefix)))
+}
+
+/// Refuses an endpoint without TLS that is not allowed: each request to it would fail.
+fn check_endpoint(builder: &AmazonS3Builder) -> Result<(), Unusable> {
+    let of = |key| builder.get_config_value(&key);
+    let own = of(AmazonS3ConfigKey::S3Endpoint);
+    let Some(endpoint) = own.or_else(|| of(AmazonS3ConfigKey::Endpoint)) else { return Ok(()) };
+    let allowed = of(AmazonS3ConfigKey::Client(ClientConfigKey::AllowHttp)).unwrap_or_default();
+    let is_allowed = TRUTHS.contains(&allowed.to_ascii_lowercase().as_str());
+    match endpoint.to_ascii_lowercase().starts_with("http://") && !is_allowed {
+        true => Err(wrong(&format!(
+            "the S3 endpoint {endpoint} is without TLS: set AWS_ALLOW_HTTP=true to allow that, or \
+             name an https:// endpoint in AWS_ENDPOINT_URL"
+        ))),
+        false => Ok(()),
+    }
 }
 
 /// Refuses a text that names neither a folder nor a bucket. Nothing is asked and nothing is made.
@@ -76,6 +95,22 @@ fn wrong(reason: &dyn std::fmt::Display) -> Unusable {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_endpoint_without_tls_is_refused_unless_it_is_allowed() {
+        let plain = AmazonS3Builder::new().with_endpoint("http://10.0.0.9:9000");
+        let refused = check_endpoint(&plain).unwrap_err().to_string();
+        assert!(refused.contains("http://10.0.0.9:9000 is without TLS"), "{refused}");
+        assert!(refused.contains("set AWS_ALLOW_HTTP=true"), "{refused}");
+        let key = AmazonS3ConfigKey::Client(ClientConfigKey::AllowHttp);
+        for (value, is_allowed) in [("true", true), ("TRUE", true), ("1", true), ("false", false)] {
+            let set = plain.clone().with_config(key, value);
+            assert_eq!(check_endpoint(&set).is_ok(), is_allowed, "{value}");
+        }
+        assert!(check_endpoint(&AmazonS3Builder::new()).is_ok());
+        let encrypted = AmazonS3Builder::new().with_endpoint("https://10.0.0.9:9000");
+        assert!(check_endpoint(&encrypted).is_ok());
+    }
 
     #[test]
     fn a_folder_is_made_and_what_is_no_place_is_refused() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 use futures::stream::{self, BoxStream};
 use futures::{Stream, StreamExt as _};
-use model::{Chance, Clock, PayloadHash, PayloadHasher, limits};
+use model::{Chance, Clock, Large, PayloadHash, PayloadHasher, limits};
 use store::{Nameless, Store};
 
 use crate::place::Shelf;
@@ -19,6 +19,7 @@ pub struct Payloads {
     clock: Arc<dyn Clock>,
     chance: Arc<dyn Chance>,
     bytes_max: u64,
+    above: usize,
     shelves: Shelves,
 }
 
@@ -43,7 +44,14 @@ impl Payloads {
         chance: Arc<dyn Chance>,
         bytes_max: u64,
     ) -> Self {
-        Self { store, clock, chance, bytes_max, shelves: Shelves::default() }
+        let above = limits::PAYLOAD_ABOVE_BYTES;
+        Self { store, clock, chance, bytes_max, above, shelves: Shelves::default() }
+    }
+
+    /// The same, where contents of more than so many bytes rest in payloads.
+    #[must_use]
+    pub fn above(self, bytes: usize) -> Self {
+        Self { above: bytes, ..self }
     }
 
     /// The same, whose parts rest in the first of these places; payloads are read from each of them, and
@@ -57,6 +65,25 @@ impl Payloads {
     #[must_use]
     pub fn bytes_max(&self) -> u64 {
         self.bytes_max
+    }
+
+    /// Files, bodies and values of more than so many bytes rest in payloads; smaller ones are where they
+    /// are used.
+    #[must_use]
+    pub fn inline_max(&self) -> usize {
+        self.above
+    }
+
+    /// Keeps values that were taken out of a state or of a command, before that is stored.
+    ///
+    /// # Errors
+    /// As [`Payloads::keep`].
+    pub async fn keep_large(&self, taken: Vec<Large>) -> Result<(), Error> {
+        for large in taken {
+            let kept = self.keep_bytes(large.json).await?;
+            debug_assert_eq!(kept.hash, large.hash, "a payload is named for its bytes");
+        }
+        Ok(())
     }
 
     /// Keeps what the stream gives.

@@ -4,6 +4,7 @@
 //! every byte outside `A-Za-z0-9_-` is written `=XX` (upper-case hex). Event names keep their
 //! dots, so `staunch.cmd.event.order.paid` raises `order.paid`.
 
+use model::activity_type::VERSION_MAX;
 use model::{DefinitionId, InstanceId, limits};
 
 use crate::Garbled;
@@ -85,6 +86,8 @@ pub const LEASE_WANTED: &str = "staunch.lease.wanted";
 /// The longest type of tasks, escaped, in the name of its consumer. JetStream allows 255 bytes for
 /// a name.
 const CONSUMER_TYPE_BYTES_MAX: usize = 200;
+/// Characters of the hash of a source in the name of its consumer.
+const LISTENER_HASH_CHARS: usize = 32;
 /// Characters of a refused reply subject that its refusal repeats.
 const REPLY_SHOWN_CHARS: usize = 100;
 
@@ -205,11 +208,19 @@ pub fn task_of(subject: &str) -> Option<(String, u32)> {
 }
 
 /// The type and the version that people write as one word: `Ship` is version 1, `Ship@2` version 2.
-#[must_use]
-pub fn task_kind(text: &str) -> (&str, u32) {
-    let versioned = text.rsplit_once('@');
-    let versioned = versioned.and_then(|(name, version)| Some((name, task_version(version)?)));
-    versioned.unwrap_or((text, 1))
+///
+/// # Errors
+/// The reason, when an `@` is followed by no version that a type can have.
+pub fn task_kind(text: &str) -> Result<(&str, u32), String> {
+    let Some((name, end)) = text.rsplit_once('@') else { return Ok((text, 1)) };
+    match task_version(end).filter(|version| *version <= VERSION_MAX) {
+        Some(version) => Ok((name, version)),
+        None => Err(format!(
+            "{text:?}: after its last @ comes the version, a number from 1 to {VERSION_MAX}, and \
+             {end:?} is none. Pack@2 is version 2 of Pack; version 1 of a type that is called {text} \
+             is {text}@1"
+        )),
+    }
 }
 
 /// The notice that this task is not wanted any more.
@@ -251,6 +262,13 @@ pub fn task_consumer(task_type: &str, version: u32) -> String {
         name = model::derived(&["task-type", task_type]);
     }
     format!("task-{name}-{version}")
+}
+
+/// The durable consumer from which all executors read the messages of a source; the hash is that of
+/// its stimulus.
+#[must_use]
+pub fn listener_consumer(hash: &str) -> String {
+    format!("staunch-{}", hash.get(..LISTENER_HASH_CHARS).unwrap_or(hash))
 }
 
 /// Reads the version of a type of tasks: a positive number without leading zeros.
@@ -460,8 +478,15 @@ mod tests {
         }
         assert_eq!(task_consumer("Acme.Ship", 3), "task-Acme=2EShip-3");
         assert!(task_consumer(&"é".repeat(100), 1).len() < 100);
+        assert_eq!(listener_consumer(&"ab".repeat(32)), format!("staunch-{}", "ab".repeat(16)));
+        assert_eq!(listener_consumer("ab"), "staunch-ab");
         let versions = ["1", "20", "0", "01", "-1", "x", ""].map(task_version);
         assert_eq!(versions, [Some(1), Some(20), None, None, None, None, None]);
+        assert_eq!(task_kind("Pack"), Ok(("Pack", 1)));
+        assert_eq!(task_kind("a@b@2147483647"), Ok(("a@b", 2_147_483_647)));
+        for wrong in ["Pack@x", "Pack@", "Pack@0", "Pack@01", "Pack@2147483648"] {
+            assert!(task_kind(wrong).unwrap_err().contains("from 1 to 2147483647"), "{wrong}");
+        }
         assert_eq!(untoken("=4"), None);
         assert_eq!(dead("staunch.cmd.start.x"), "staunch.dead.cmd.start.x");
     }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use engine::PortKind;
+use model::activity_type::short_name;
 
 use crate::tree::{Mark, Node, Tree};
 use crate::vocabulary::Vocabulary;
@@ -36,7 +37,7 @@ impl Places {
 
 impl Vocabulary {
     /// The places of all activities of a definition in the full form. One without an id has the id
-    /// that the engine gives it.
+    /// that the engine gives it; one of a type that is not known here has both that it may get.
     #[must_use]
     pub fn places(&self, full: &Tree) -> Places {
         let mut walk = Walk::new(self);
@@ -109,10 +110,16 @@ impl<'v> Walk<'v> {
         }
         let type_name = tree.get("type").and_then(Tree::as_text).unwrap_or(engine::UNTYPED);
         let descriptor = self.vocabulary.get(type_name);
-        let short = descriptor.map_or(type_name, |found| found.name);
-        let id = self.id(tree, short);
-        let path = &self.path;
-        self.found.entry(id).or_insert_with(|| path.clone());
+        // Ids are made of the whole name of a type, or of its last part if workers have registered it.
+        let shorts = match descriptor {
+            Some(found) => [Some(found.name), None],
+            None => [Some(type_name), Some(short_name(type_name)).filter(|it| *it != type_name)],
+        };
+        for short in shorts.into_iter().flatten() {
+            let id = self.id(tree, short);
+            let path = &self.path;
+            self.found.entry(id).or_insert_with(|| path.clone());
+        }
         for port in descriptor.iter().flat_map(|found| &found.ports) {
             if port.kind == PortKind::Flow {
                 continue;
@@ -196,5 +203,19 @@ mod tests {
         check(Some("Switch1"), Some("cases[0].label"), "9:9");
         check(Some("nobody"), None, "1:1");
         assert_eq!(vocabulary.activities(&full).len(), 6);
+    }
+
+    #[test]
+    fn an_activity_of_a_type_of_workers_has_a_place_under_each_id_that_it_may_get() {
+        let engine = Engine::new(activities::all(), expressions::all());
+        let vocabulary = Vocabulary::new(engine.descriptors());
+        let text = "root:\n  - type: WriteLine\n  - type: Acme.Pay\n    amount: 1\n  \
+                    - {type: Acme.Pay, id: own, amount: 2}\n  - type: Acme.Pay\n    amount: 3\n";
+        let full = vocabulary.expand(&read(text, Notation::Yaml).unwrap(), None).unwrap();
+        let places = vocabulary.places(&full);
+        let at = |id: &str| places.locate(&full, Some(id), Some("amount")).to_string();
+        assert_eq!(["Pay1", "own", "Pay2"].map(at), ["4:5", "5:31", "7:5"]);
+        let at = |id: &str| places.locate(&full, Some(id), None).to_string();
+        assert_eq!(["Acme.Pay1", "Acme.Pay2"].map(at), ["3:5", "6:5"]);
     }
 }

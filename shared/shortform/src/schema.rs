@@ -384,6 +384,7 @@ fn expression() -> Value {
         one("sql", "SQL, with {{Variable.Name}} and {{Input.Name}} for values."),
         one("variable", "The value of the variable of this name."),
         one("input", "The value of the workflow's input of this name."),
+        one("secret", "The value of the secret of this name."),
         one("literal", "The value as it is, where it looks like one of the others."),
         one("object", "JSON as a text."),
     ]})

@@ -56,10 +56,14 @@ fn whatever_is_in_a_definition_survives() {
         json!([1, {"js": "x"}]),
         json!({"js": "x"}),
         json!({"liqiud": "x"}),
+        json!({"secret": "x"}),
+        json!({"name": "x"}),
+        json!({"type": "Secret", "value": "x"}),
         json!({}),
     ] {
+        let scripts = ["JavaScript", "Liquid", "Sql", "CSharp"];
         for kind in
-            ["Literal", "Object", "JavaScript", "Liquid", "Sql", "Variable", "Input", "CSharp", ""]
+            ["Literal", "Object", "Variable", "Input", "Secret", ""].into_iter().chain(scripts)
         {
             check(&vocabulary, &input(kind, value.clone()));
         }
@@ -115,6 +119,10 @@ fn flowcharts_of_any_shape_survive() {
 #[test]
 fn a_short_definition_comes_back_from_the_full_form() {
     let vocabulary = vocabulary();
+    let secret = json!({"definitionId": "a", "root": {"type": "Elsa.WriteLine", "id": "a",
+        "text": {"typeName": "String", "expression": {"type": "Secret", "value": "pay.token"}}}});
+    let shortened = vocabulary.shorten(&secret).to_string();
+    assert!(shortened.contains(r#"{"secret":"pay.token"}"#), "{shortened}");
     let text = "definitionId: a\nvariables:\n  Count: 1\n  D:\n    type: Decimal\n    value: \"1\"\ninputs:\n  \
         A: String\nflow:\n  a:\n    type: FlowDecision\n    condition:\n      js: variables.Count > 1\n    \
         next:\n      \"True\":\n        - b\n        - c\n      \"False\": c\n  b:\n    type: SetVariable\n    \

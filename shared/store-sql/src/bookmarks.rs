@@ -14,6 +14,9 @@ use crate::connect::SqlStore;
 use crate::entity::bookmark::{Column, Entity, Model};
 use crate::search::bounded;
 
+/// The hash, the definition, one of the payloads, the oldest time and the number of bookmarks.
+type AwaitedRow = (String, String, String, i64, i64);
+
 #[async_trait]
 impl Bookmarks for SqlStore {
     async fn find(
@@ -94,19 +97,24 @@ impl Bookmarks for SqlStore {
             .column(Column::DefinitionId)
             .expr(Column::Payload.min())
             .expr(Column::CreatedAt.min())
+            .expr(Column::CreatedAt.count())
             .filter(condition)
             .group_by(Column::Hash)
             .group_by(Column::DefinitionId)
             .order_by_asc(Column::Hash)
             .order_by_asc(Column::DefinitionId)
             .limit(bounded(limit));
-        let found: Vec<(String, String, String, i64)> = self
+        let found: Vec<AwaitedRow> = self
             .tried(|| async { Ok(query.clone().into_tuple().all(&self.database.reader).await?) })
             .await?;
-        let read = |(hash, definition_id, payload, since): (String, String, String, i64)| {
-            let payload = parse("a bookmark's payload", &payload)?;
-            let since = Timestamp::from_millis(since);
-            Ok(Awaited { hash, definition_id: definition_id.into(), payload, since })
+        let read = |(hash, definition_id, payload, since, waiting): AwaitedRow| {
+            Ok(Awaited {
+                hash,
+                definition_id: definition_id.into(),
+                payload: parse("a bookmark's payload", &payload)?,
+                since: Timestamp::from_millis(since),
+                waiting: u64::try_from(waiting).unwrap_or_default(),
+            })
         };
         found.into_iter().map(read).collect()
     }

@@ -3,16 +3,96 @@
 use async_trait::async_trait;
 use sea_orm::sea_query::{Expr, ExprTrait as _, OnConflict};
 use sea_orm::{
-    ColumnTrait as _, EntityTrait as _, IntoActiveModel as _, QueryFilter as _, QueryOrder as _,
+    ColumnTrait as _, ConnectionTrait as _, DatabaseBackend, DatabaseTransaction, EntityTrait as _,
+    IntoActiveModel as _, QueryFilter as _, QueryOrder as _, UpdateMany,
 };
 use store::{
-    Application, Error, Identity, Role, RoleChange, User, UserChange, check, check_application,
-    check_role, check_user,
+    Application, Error, Identity, PeopleChange, PeopleChanged, Role, RoleChange, User, UserChange,
+    check, check_application, check_role, check_user,
 };
 
 use crate::codec::json;
 use crate::connect::{SqlStore, commit};
 use crate::entity::{application, role, session, user};
+use crate::failure::Failure;
+
+/// A change that can take the last administrator away takes this advisory lock on PostgreSQL first, so
+/// that the users and roles that it reads stay administrators until it commits.
+const LOCK: &str = "SELECT pg_advisory_xact_lock(7815629412)";
+
+fn user_update(id: &str, change: &UserChange) -> Result<UpdateMany<user::Entity>, Error> {
+    check::keys(change.roles.iter().flatten().map(|role| Some(role.as_str())))?;
+    let by = i64::from(change.ends_sessions);
+    let mut update = user::Entity::update_many()
+        .col_expr(user::Column::Generation, Expr::col(user::Column::Generation).add(by))
+        .filter(user::Column::Id.eq(id));
+    if let Some(hash) = &change.password_hash {
+        update = update.col_expr(user::Column::PasswordHash, Expr::value(hash.as_str()));
+    }
+    if let Some(roles) = &change.roles {
+        update = update.col_expr(user::Column::Roles, Expr::value(json(roles)?));
+    }
+    if let Some(is_disabled) = change.is_disabled {
+        update = update.col_expr(user::Column::IsDisabled, Expr::value(is_disabled));
+    }
+    Ok(update)
+}
+
+fn role_update(id: &str, change: &RoleChange) -> Result<UpdateMany<role::Entity>, Error> {
+    check::keys([change.name.as_deref()])?;
+    check::keys(change.permissions.iter().flatten().map(|one| Some(one.as_str())))?;
+    let mut update = role::Entity::update_many()
+        .col_expr(role::Column::Id, Expr::value(id))
+        .filter(role::Column::Id.eq(id));
+    if let Some(name) = &change.name {
+        update = update.col_expr(role::Column::Name, Expr::value(name.as_str()));
+    }
+    if let Some(permissions) = &change.permissions {
+        update = update.col_expr(role::Column::Permissions, Expr::value(json(permissions)?));
+    }
+    Ok(update)
+}
+
+/// Removes a user and its sessions; false when there is none with this id.
+async fn delete_user(tx: &DatabaseTransaction, id: &str) -> Result<bool, Failure> {
+    let gone = user::Entity::delete_by_id(id).exec(tx).await?;
+    let sessions = session::Entity::delete_many().filter(session::Column::UserId.eq(id));
+    sessions.exec(tx).await?;
+    Ok(gone.rows_affected > 0)
+}
+
+impl SqlStore {
+    async fn change_people_once(&self, change: &PeopleChange) -> Result<PeopleChanged, Failure> {
+        let tx = self.begin().await?;
+        if tx.get_database_backend() == DatabaseBackend::Postgres {
+            tx.execute_unprepared(LOCK).await?;
+        }
+        let users = user::Entity::find().all(&tx).await?.into_iter().map(user::Model::user);
+        let users = users.collect::<Result<Vec<_>, _>>()?;
+        let roles = role::Entity::find().all(&tx).await?.into_iter().map(role::Model::role);
+        let roles = roles.collect::<Result<Vec<_>, _>>()?;
+        if change.takes_last_administrator(users, roles) {
+            return Ok(PeopleChanged::LastAdministrator);
+        }
+        let changed = match change {
+            PeopleChange::User(id, change) => {
+                user_update(id, change)?.exec(&tx).await?;
+                let found = user::Entity::find_by_id(id.as_str()).one(&tx).await?;
+                found.map(user::Model::user).transpose()?.map(PeopleChanged::User)
+            }
+            PeopleChange::NoUser(id) => {
+                delete_user(&tx, id).await?.then_some(PeopleChanged::NoUser)
+            }
+            PeopleChange::Role(id, change) => {
+                role_update(id, change)?.exec(&tx).await?;
+                let found = role::Entity::find_by_id(id.as_str()).one(&tx).await?;
+                found.map(role::Model::role).transpose()?.map(PeopleChanged::Role)
+            }
+        };
+        commit(tx).await?;
+        Ok(changed.unwrap_or(PeopleChanged::Unknown))
+    }
+}
 
 #[async_trait]
 impl Identity for SqlStore {
@@ -42,20 +122,7 @@ impl Identity for SqlStore {
     }
 
     async fn change_user(&self, id: &str, change: &UserChange) -> Result<Option<User>, Error> {
-        check::keys(change.roles.iter().flatten().map(|role| Some(role.as_str())))?;
-        let by = i64::from(change.ends_sessions);
-        let mut update = user::Entity::update_many()
-            .col_expr(user::Column::Generation, Expr::col(user::Column::Generation).add(by))
-            .filter(user::Column::Id.eq(id));
-        if let Some(hash) = &change.password_hash {
-            update = update.col_expr(user::Column::PasswordHash, Expr::value(hash.as_str()));
-        }
-        if let Some(roles) = &change.roles {
-            update = update.col_expr(user::Column::Roles, Expr::value(json(roles)?));
-        }
-        if let Some(is_disabled) = change.is_disabled {
-            update = update.col_expr(user::Column::IsDisabled, Expr::value(is_disabled));
-        }
+        let update = user_update(id, change)?;
         let find = user::Entity::find_by_id(id);
         let found = self
             .tried(|| async {
@@ -67,13 +134,11 @@ impl Identity for SqlStore {
     }
 
     async fn delete_user(&self, id: &str) -> Result<bool, Error> {
-        let sessions = session::Entity::delete_many().filter(session::Column::UserId.eq(id));
         self.tried(|| async {
             let tx = self.begin().await?;
-            let gone = user::Entity::delete_by_id(id).exec(&tx).await?;
-            sessions.clone().exec(&tx).await?;
+            let is_gone = delete_user(&tx, id).await?;
             commit(tx).await?;
-            Ok(gone.rows_affected > 0)
+            Ok(is_gone)
         })
         .await
     }
@@ -108,17 +173,7 @@ impl Identity for SqlStore {
     }
 
     async fn change_role(&self, id: &str, change: &RoleChange) -> Result<Option<Role>, Error> {
-        check::keys([change.name.as_deref()])?;
-        check::keys(change.permissions.iter().flatten().map(|one| Some(one.as_str())))?;
-        let mut update = role::Entity::update_many()
-            .col_expr(role::Column::Id, Expr::value(id))
-            .filter(role::Column::Id.eq(id));
-        if let Some(name) = &change.name {
-            update = update.col_expr(role::Column::Name, Expr::value(name.as_str()));
-        }
-        if let Some(permissions) = &change.permissions {
-            update = update.col_expr(role::Column::Permissions, Expr::value(json(permissions)?));
-        }
+        let update = role_update(id, change)?;
         let find = role::Entity::find_by_id(id);
         let found = self
             .tried(|| async {
@@ -135,6 +190,10 @@ impl Identity for SqlStore {
             Ok(gone.rows_affected > 0)
         })
         .await
+    }
+
+    async fn change_people(&self, change: &PeopleChange) -> Result<PeopleChanged, Error> {
+        self.tried(|| self.change_people_once(change)).await
     }
 
     async fn create_application(&self, application: &Application) -> Result<bool, Error> {

@@ -26,7 +26,7 @@ const FEW: i64 = 200;
 const BEGAN: i64 = 1_700_000_000_000;
 
 /// One instance in ten waits for a timer, one has faulted, the others have finished; there are 50
-/// definitions. Every other instance has a child.
+/// definitions. Every other instance has a child. At the end comes what autovacuum does.
 const FILL: [&str; 7] = [
     "INSERT INTO instances (id, definition_id, version_id, definition_version, version, status,
         correlation_id, parent_instance_id, incidents, created_at, updated_at, finished_at, search,
@@ -52,7 +52,7 @@ const FILL: [&str; 7] = [
      FROM generate_series(100, $1, 100) AS n",
     "INSERT INTO audit (at, who, what, target, details)
      SELECT 1700000000000 + n, 'w', 'x', 't', 'null' FROM generate_series(10, $1, 10) AS n",
-    "ANALYZE",
+    "VACUUM ANALYZE",
 ];
 
 const READ: &str = "SELECT ((SELECT coalesce(sum(seq_tup_read), 0) FROM pg_stat_user_tables)

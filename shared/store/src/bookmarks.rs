@@ -74,6 +74,8 @@ pub struct Awaited {
     pub payload: Value,
     /// When the oldest of the bookmarks was made.
     pub since: Timestamp,
+    /// The number of the bookmarks.
+    pub waiting: u64,
 }
 
 /// Open bookmarks.

@@ -59,6 +59,70 @@ pub struct RoleChange {
     pub permissions: Option<Vec<String>>,
 }
 
+/// A change of a user or a role that can take the last administrator away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PeopleChange {
+    /// The user with this id is changed.
+    User(String, UserChange),
+    /// The user with this id is removed, and all its sessions end.
+    NoUser(String),
+    /// The role with this id is changed.
+    Role(String, RoleChange),
+}
+
+/// The result of a [`PeopleChange`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PeopleChanged {
+    /// The user as it is now.
+    User(User),
+    /// The user is gone.
+    NoUser,
+    /// The role as it is now.
+    Role(Role),
+    /// There is no user or role with this id.
+    Unknown,
+    /// Nothing is changed: there would be no administrator any more.
+    LastAdministrator,
+}
+
+impl PeopleChange {
+    /// Whether one of these users is an administrator before this change, and none is after it. An
+    /// administrator can log in and has all permissions, by a role with `*`.
+    #[must_use]
+    pub fn takes_last_administrator(&self, mut users: Vec<User>, mut roles: Vec<Role>) -> bool {
+        if !have_administrator(&users, &roles) {
+            return false;
+        }
+        match self {
+            Self::User(id, change) => {
+                for user in users.iter_mut().filter(|user| user.id == *id) {
+                    if let Some(roles) = &change.roles {
+                        user.roles.clone_from(roles);
+                    }
+                    user.is_disabled = change.is_disabled.unwrap_or(user.is_disabled);
+                }
+            }
+            Self::NoUser(id) => users.retain(|user| user.id != *id),
+            Self::Role(id, change) => {
+                for role in roles.iter_mut().filter(|role| role.id == *id) {
+                    if let Some(permissions) = &change.permissions {
+                        role.permissions.clone_from(permissions);
+                    }
+                }
+            }
+        }
+        !have_administrator(&users, &roles)
+    }
+}
+
+fn have_administrator(users: &[User], roles: &[Role]) -> bool {
+    let all = |id: &String| {
+        let role = roles.iter().find(|role| role.id == *id);
+        role.is_some_and(|role| role.permissions.iter().any(|one| one == "*"))
+    };
+    users.iter().any(|user| !user.is_disabled && user.roles.iter().any(all))
+}
+
 /// A program with an API key whose permissions are those of its roles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Application {
@@ -138,6 +202,13 @@ pub trait Identity: Send + Sync {
     /// # Errors
     /// See [`Error`].
     async fn delete_role(&self, id: &str) -> Result<bool, Error>;
+
+    /// Makes a change unless it would take the last administrator away. Such changes are made one
+    /// after the other: of two that would leave none together, one is refused.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    async fn change_people(&self, change: &PeopleChange) -> Result<PeopleChanged, Error>;
 
     /// Adds an application; false when there is one with its id, name or client id.
     ///

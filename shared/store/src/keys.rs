@@ -23,6 +23,80 @@ pub struct ApiKey {
     pub expires_at: Option<Timestamp>,
 }
 
+/// The changes that the audit log has, by name and in the order of the alphabet: nothing else is
+/// written into it. `docs/identity.md` lists them, too.
+pub const AUDITED: [&str; 69] = [
+    "activity-type.delete",
+    "activity-type.register",
+    "activity.test",
+    "alterations.submit",
+    "application.create",
+    "application.delete",
+    "cluster.validate",
+    "dead-letter.delete",
+    "dead-letter.replay",
+    "definition.delete",
+    "definition.import",
+    "definition.label",
+    "definition.publish",
+    "definition.refresh",
+    "definition.retract",
+    "definition.revert",
+    "definition.save",
+    "demo.kill-executor",
+    "event.raise",
+    "instance.alter",
+    "instance.cancel",
+    "instance.delete",
+    "instance.export",
+    "instance.import",
+    "instance.restart",
+    "instance.resume",
+    "instance.retention",
+    "instance.start",
+    "key.create",
+    "key.delete",
+    "label.create",
+    "label.delete",
+    "label.update",
+    "login",
+    "login.refuse",
+    "logout",
+    "request.refuse",
+    "role.create",
+    "role.delete",
+    "role.update",
+    "runtime.drain",
+    "runtime.pause",
+    "runtime.resume",
+    "schedule.pause",
+    "schedule.resume",
+    "schedule.trigger",
+    "secret.create",
+    "secret.delete",
+    "secret.rekey",
+    "secret.revoke",
+    "secret.rotate",
+    "secret.test",
+    "secret.update",
+    "session.reuse",
+    "signing-key.delete",
+    "signing-key.rotate",
+    "task.complete",
+    "task.fail",
+    "task.take",
+    "token.bookmark.resume",
+    "token.event.trigger",
+    "token.grant",
+    "token.refuse",
+    "user.create",
+    "user.delete",
+    "user.password",
+    "user.update",
+    "version.delete",
+    "workflow.test",
+];
+
 /// One change that someone made, or was refused.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Audit {
@@ -30,7 +104,7 @@ pub struct Audit {
     pub at: Timestamp,
     /// The person or program: the id of a key, or the way of access.
     pub who: String,
-    /// The change, such as `bookmark.resume`.
+    /// The change: one of [`AUDITED`].
     pub what: String,
     /// The object of the change.
     pub target: String,
@@ -47,7 +121,7 @@ pub struct Audit {
 pub struct AuditFilter {
     /// Of this person or program.
     pub who: Option<String>,
-    /// Of this change.
+    /// Of this change: one of [`AUDITED`].
     pub what: Option<String>,
     /// With this object.
     pub target: Option<String>,

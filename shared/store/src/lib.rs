@@ -44,15 +44,15 @@ pub use definitions::{
 pub use error::Error;
 pub use figures::{Figures, PoolFigures, StatementFigures};
 pub use identity::{
-    Application, Identity, Role, RoleChange, User, UserChange, check_application, check_role,
-    check_user,
+    Application, Identity, PeopleChange, PeopleChanged, Role, RoleChange, User, UserChange,
+    check_application, check_role, check_user,
 };
 pub use inbox::{CommandFilter, Inbox, PendingCommand};
 pub use instances::{
     Accepted, Burst, Commit, Expected, InstanceFilter, InstanceOrder, InstancePlace, Instances,
     Loaded, NewInstance, PlaceKey, TimeColumn, TimeFilter, TimeOperator,
 };
-pub use keys::{ApiKey, Audit, AuditFilter, Keys};
+pub use keys::{AUDITED, ApiKey, Audit, AuditFilter, Keys};
 pub use labels::{Label, LabelKept, Labels, check_label, check_version_labels};
 pub use leftovers::{Leftover, Leftovers};
 pub use outbox::{Outbox, OutboxRow};

@@ -42,6 +42,7 @@ stories! {
     leases: every_lease_is_in_the_log_and_in_the_figures;
     listening:
         each_message_of_a_stream_starts_one_instance_g1_g2
+        messages_that_nobody_has_taken_are_a_lag
         what_is_chosen_starts_once_and_in_order;
     payloads: objects_of_headers_are_inputs_while_executors_die_g1_g2;
     more: each_executor_that_joins_carries_as_much_as_the_first;

@@ -16,7 +16,7 @@ use store::Store;
 use store::memory::MemoryStore;
 use tokio::task::JoinHandle;
 
-use crate::definitions::{KEPT, OUTER};
+use crate::definitions::{KEPT, LARGE_ABOVE, OUTER};
 use crate::gateway::Gateways;
 use crate::nemesis::{Nemesis, NodeStore};
 use crate::outside::Outside;
@@ -319,9 +319,13 @@ impl Cluster {
     }
 }
 
-/// The settings of an executor: turns run where they are, and workflows may listen to what others send.
+/// The settings of an executor: turns run where they are, large values rest in payloads, and workflows may listen to what others send.
 fn settings() -> executor::Config {
-    let mut config = executor::Config { offload_turns: false, ..executor::Config::default() };
+    let mut config = executor::Config {
+        offload_turns: false,
+        payload_above: LARGE_ABOVE,
+        ..executor::Config::default()
+    };
     config.connectors.nats.subjects = [("*".to_owned(), vec![OUTER.to_owned()])].into();
     config
 }

@@ -20,6 +20,11 @@ pub(crate) const FILE: &str = "File";
 /// How long a payload is kept that no instance uses: longer than a start may wait in any world.
 pub(crate) const KEPT: Duration = Duration::from_secs(100);
 
+/// The bytes above which a value rests in a payload.
+pub(crate) const LARGE_ABOVE: usize = 500;
+/// So many times an id is as long as such a value.
+pub(crate) const LONG: usize = 1_000;
+
 /// The definition that messages start, their subject, and the stream that has them.
 pub(crate) const LISTENING: &str = "listening";
 pub(crate) const OUTER: &str = "outer.>";
@@ -35,6 +40,17 @@ fn content(before: &str) -> Value {
     let text = format!("'{before}' + getInput('{FILE}').content.length");
     json!({"type": "WriteLine",
         "text": {"typeName": "String", "expression": {"type": "JavaScript", "value": text}}})
+}
+
+/// Reads the content of its input, makes a large value, waits, and reads both.
+fn keeper() -> Value {
+    let computed = |script: &str| json!({"typeName": "String", "expression": {"type": "JavaScript", "value": script}});
+    let long = json!({"type": "SetVariable", "variable": {"id": "long", "name": "Long"},
+        "value": computed(&format!("getWorkflowInstanceId().repeat({LONG})"))});
+    let said = json!({"type": "WriteLine", "text": computed("'long ' + variables.Long.length")});
+    json!({"type": "Sequence",
+        "variables": [{"id": "long", "name": "Long", "typeName": "String"}],
+        "activities": [content(""), long, wait_for("kept"), content("again "), said]})
 }
 
 fn wait_for(event: &str) -> Value {
@@ -88,7 +104,7 @@ pub(crate) fn all() -> Vec<(&'static str, Value)> {
                 line("took"),
             ]),
         ),
-        (KEEPER, sequence(vec![content(""), wait_for("kept"), content("again ")])),
+        (KEEPER, keeper()),
         ("sleeper", sequence(vec![line("a"), delay("00:00:03"), line("b"), delay("00:00:08")])),
         ("child", sequence(vec![line("x"), delay("00:00:01"), line("y")])),
         ("parent", sequence(vec![line("a"), child, line("b")])),

@@ -8,7 +8,7 @@ use model::{BookmarkId, SubStatus};
 use store::{BookmarkFilter, Bookmarks as _, Definitions as _, Instances as _, Payloads as _};
 
 use crate::client::{Client, file, triggered_id};
-use crate::definitions::{BUSY, FILE, KEEPER, KEPT, LISTENING, OUTER_STREAM, line};
+use crate::definitions::{BUSY, FILE, KEEPER, KEPT, LISTENING, LONG, OUTER_STREAM, line};
 use crate::expect::{Expect, Expectations};
 use crate::world::World;
 use crate::{operator, publisher, requests};
@@ -292,7 +292,7 @@ async fn listen(world: &World, client: &Client, id: &str) -> Vec<Expect> {
     if world.loses_streams() { Vec::new() } else { expected }
 }
 
-/// Keeps a payload, which an instance reads, and reads again later. In some worlds it waits for longer
+/// Keeps a payload, which an instance reads, and reads again later, with a large value of its own. In some worlds it waits for longer
 /// than payloads are kept that nobody uses: it has its content all the same, and what nobody uses is
 /// gone.
 async fn keep(world: &World, client: &Client, id: &str) -> Vec<Expect> {
@@ -312,7 +312,8 @@ async fn keep(world: &World, client: &Client, id: &str) -> Vec<Expect> {
     }
     client.resume(&format!("go-{id}"), id, Some(bookmark), None).await;
     let length = text.len().div_ceil(3) * 4;
-    vec![Expect::lines(id, &[&length.to_string(), &format!("again {length}")])]
+    let long = format!("long {}", id.len() * LONG);
+    vec![Expect::lines(id, &[&length.to_string(), &format!("again {length}"), &long])]
 }
 
 /// Publishes one version after the other. A start after a confirmed publication runs that version

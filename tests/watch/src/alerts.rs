@@ -89,9 +89,8 @@ Staunch need `staunch` in their name. Each alert has a link to its part of this 
 or somebody waits. Begin with `staunch doctor`: it names what is wrong with NATS, the database and the
 nodes. What each metric means is in [metrics.md](metrics.md).
 
-Each alert is made to fire in a test: all by `promtool`, and all but four by the fault itself, with nodes, a
-broker, a database and a Prometheus. The four are those about panics, a sweep that fails, a full stream of
-commands and nodes of different versions.
+Each alert is made to fire in a test: by `promtool`, and by the fault itself, with nodes, a broker, a database
+and a Prometheus. For nodes of different versions, the test shows metrics of a build that is no real one.
 
 This file is made from `tests/watch/src/alerts`.
 "

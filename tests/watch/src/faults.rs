@@ -2,6 +2,7 @@
 //! time that each has to hold.
 
 mod around;
+mod build;
 
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use crate::alerts;
 use crate::api::Api;
 use crate::load::{self, line, sequence};
 use crate::prometheus::Prometheus;
+use build::OtherBuild;
 
 const PATIENCE: Duration = Duration::from_secs(90);
 /// More than the alert about a backlog allows.
@@ -136,7 +138,8 @@ async fn alerts_fire_when_their_fault_happens() {
     let (api, limited) = (Api::new(&cluster.urls()[0]), Api::new(&cluster.urls()[1]));
     // Without its time to hold, the alert that no node counts would fire until then.
     counts(&[&api, &limited]).await;
-    let targets = [&api, &limited].map(Api::target);
+    let other = OtherBuild::listen();
+    let targets = [api.target(), limited.target(), other.address.clone()];
     let at_once = alerts::rules(|_| "0s".to_owned());
     let prometheus = Prometheus::start(&targets, Some(&at_once)).await.unwrap();
     api.publish(&sequence("quick", &[line("quick")])).await;
@@ -147,6 +150,11 @@ async fn alerts_fire_when_their_fault_happens() {
     ends(&prometheus, "StaunchNobodyCounts").await;
     let before = prometheus.firing().await;
     assert!(before.is_empty(), "without a fault: {before:?}");
+
+    other.run(true);
+    fires(&prometheus, "StaunchVersionsDiffer").await;
+    other.run(false);
+    ends(&prometheus, "StaunchVersionsDiffer").await;
 
     let client = async_nats::connect(cluster.nats_url()).await.unwrap();
     a_task_panics(&planting, &prometheus).await;

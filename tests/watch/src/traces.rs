@@ -76,7 +76,7 @@ async fn spans_are_linked_as_things_happened() {
     assert_eq!(sent, format!("00-{}-{}-01", called.trace, called.id), "what the callee got");
 
     let second = one(&collector, "the burst with the answer is linked to the first", |span| {
-        is_burst(span) && span.links.contains(&first.id)
+        is_burst(span) && span.links == [first.id.as_str()]
     })
     .await;
     let begun = one(&collector, "the child's burst is linked to its parent's", |span| {
@@ -95,6 +95,7 @@ async fn spans_are_linked_as_things_happened() {
         is_burst(span) && span.links.contains(&timer.id)
     })
     .await;
+    assert!(last.links.contains(&first.id), "a timer knows no trace, the instance does: {last:?}");
     one(&collector, "it reads the instance or knows it", |span| span.parent == last.id).await;
     one(&collector, "it takes the lease", |span| span.name == "lease" && span.parent == last.id)
         .await;

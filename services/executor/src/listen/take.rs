@@ -6,12 +6,13 @@ use std::sync::Arc;
 use bus::{Error, Taken};
 use engine::outside::wildcards;
 use model::{CommandId, Content, Map, MessageSource, Script};
-use protocol::{Body, Command, EventRaised, Message, header, subject};
+use protocol::{Body, Command, EventRaised, Message, Refusal, header, subject};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::in_order;
 use crate::cx::Cx;
+use crate::metrics::METRICS;
 use crate::stop::Stop;
 
 /// The name of the task in which expressions run.
@@ -234,7 +235,10 @@ async fn bury(cx: &Cx, message: &Message, reason: &str) -> bool {
         kept = cx.bus.publish(cut).await;
     }
     match kept {
-        Ok(_) => true,
+        Ok(_) => {
+            METRICS.parked(Refusal::Unfit);
+            true
+        }
         Err(error) => {
             tracing::warn!(%error, "a dead letter cannot be stored now");
             false

@@ -1,10 +1,7 @@
 //! fetch: the contents of payloads that a turn needs, before it is run again.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use engine::Contents;
 use model::{PayloadHash, limits};
 use payloads::Error;
@@ -38,11 +35,12 @@ impl Fetched {
             let content = match cx.payloads.read(&hash, left).await {
                 Ok(bytes) => {
                     self.bytes += bytes.len() as u64;
-                    Ok(Arc::from(STANDARD.encode(bytes)))
+                    Ok(bytes)
                 }
                 Err(Error::TooLarge(_)) => Err(format!(
-                    "the files that are needed at once have more than the {MAX} bytes that scripts \
-                     and this activity read: send, save or answer with large files instead"
+                    "the files and values that are needed at once have more than the {MAX} bytes that \
+                     scripts and this activity read: send, save or answer with large files instead, \
+                     and split large values"
                 )),
                 Err(Error::Store(error)) => return Err(error.into()),
                 Err(error @ Error::Place(..)) => return Err(Stop::later(error.to_string())),

@@ -33,6 +33,11 @@ struct Slice {
     bounds: Bounds,
 }
 
+/// Whether a timer has sent the command.
+fn is_of_timer(work: &Work) -> bool {
+    matches!(work.body(), Some(Body::Resume(resume)) if resume.due_at.is_some())
+}
+
 /// Runs the turn of one burst.
 ///
 /// A short turn runs where it is. A long one leaves the event loop: a definition with scripts from
@@ -60,8 +65,14 @@ pub(crate) async fn run(cx: &Cx, ready: Box<Ready>, contents: &Contents) -> Resu
     let (before, mut record) = split(before);
     if matches!(input, Input::Start(_)) {
         record.state.traceparent.clone_from(&work.traceparent);
-    } else if work.traceparent.is_none() {
-        work.traceparent.clone_from(&record.state.traceparent);
+    } else {
+        if is_of_timer(&work) {
+            // The row of a timer has no room for the trace of the start; the state has it.
+            chassis::link(&tracing::Span::current(), record.state.traceparent.as_deref());
+        }
+        if work.traceparent.is_none() {
+            work.traceparent.clone_from(&record.state.traceparent);
+        }
     }
     take(&mut record, &work, &input);
     if let Input::Start(start) = &input {
@@ -78,6 +89,7 @@ pub(crate) async fn run(cx: &Cx, ready: Box<Ready>, contents: &Contents) -> Resu
     // Most definitions have no searchable variables; an instance that has come from one that has
     // loses its values.
     let searched = (program.is_searchable() || record.indexed.is_some()).then(|| program.clone());
+    let running = Arc::clone(&program);
     let slice = Slice { program, state, input, env, bounds };
     let turn = match (core, &work.cause) {
         (Some(core), _) => {
@@ -91,12 +103,27 @@ pub(crate) async fn run(cx: &Cx, ready: Box<Ready>, contents: &Contents) -> Resu
     if !turn.wanted.is_empty() {
         return Ok(End::Wants(turn.wanted));
     }
-    let Turn { state, effects, journal, rest, .. } = turn;
+    let Turn { mut state, mut effects, journal, rest, bytes, .. } = turn;
+    let above = cx.payloads.inline_max();
+    // A value that has become large was written in this turn.
+    if bytes > above {
+        let bytes_max = cx.payloads.bytes_max();
+        let large = state.take_large(&running, &mut effects, above, bytes_max);
+        cx.payloads.keep_large(large).await.map_err(not_kept)?;
+    }
     record.state = state;
     record.unfinished = rest == Rest::OutOfBudget;
     let values = searched.map(|program| program.search_keys(&record.state));
     let ran = Ran { before, record, effects, journal, values, version, work, has_moved: true, now };
     Ok(End::Ran(Box::new(ran)))
+}
+
+/// A large value could not be kept.
+fn not_kept(error: payloads::Error) -> Stop {
+    match error {
+        payloads::Error::Store(error) => error.into(),
+        other => Stop::later(other.to_string()),
+    }
 }
 
 /// The input, in which nothing is opened that looks sealed.
@@ -129,12 +156,12 @@ async fn short_then_long(cx: &Cx, slice: Slice) -> Result<Turn, Stop> {
         bytes: bounds.bytes.saturating_sub(first.bytes),
         ..bounds
     };
-    let Turn { state, mut effects, mut journal, .. } = first;
+    let Turn { state, mut effects, mut journal, bytes, .. } = first;
     let slice = Slice { program, state, input: Input::Continue, env, bounds: left };
     let second = Box::pin(elsewhere(cx, slice, permit)).await?;
     effects.extend(second.effects);
     journal.extend(second.journal);
-    Ok(Turn { effects, journal, ..second })
+    Ok(Turn { effects, journal, bytes: bytes.saturating_add(second.bytes), ..second })
 }
 
 /// Runs a slice off the event loop. `held` is released when it ends, even if the caller has stopped

@@ -103,7 +103,7 @@ async fn a_commit_whose_answer_is_lost_is_not_repeated() {
 }
 
 /// The value of a series of this process.
-fn counted(series: &str) -> u64 {
+pub(crate) fn counted(series: &str) -> u64 {
     let text = meter::text();
     let mut lines = text.lines();
     let value = lines.find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));

@@ -5,11 +5,13 @@ use std::time::Duration;
 use bus::{Bus as _, Stream};
 use chassis::Clock as _;
 use engine::outside::NatsConfig;
-use model::{Instance, SubStatus};
+use model::{Instance, Stimulus, SubStatus};
 use serde_json::{Value, json};
 use store::Inbox as _;
+use store::memory::Operation;
 
 use crate::Config;
+use crate::wired::fault::{Outage, counted};
 use crate::wired::world::{Peculiar, World, line, sequence};
 
 fn listens(can_start: bool) -> Value {
@@ -193,6 +195,8 @@ async fn a_predicate_chooses_and_what_cannot_be_judged_is_a_dead_letter() {
     let (world, _nodes) = listening(&["a", "b"]).await;
     let predicate = json!({"predicate": {"js": "args.content.parts.length > 1"}});
     world.publish("big", sequence(vec![reads(true, predicate)]), outputs()).await;
+    let series = "staunch_dead_letters_total{why=\"unfit\"}";
+    let before = counted(series);
     for id in 0..20 {
         let parts = vec![0; id % 4];
         store(&world, "orders.eu", &json!({"id": id, "parts": parts}).to_string()).await;
@@ -213,6 +217,35 @@ async fn a_predicate_chooses_and_what_cannot_be_judged_is_a_dead_letter() {
     );
     let reason = letter.header(protocol::header::REASON).unwrap();
     assert!(reason.starts_with("predicate: "), "{reason}");
+    assert!(counted(series) > before);
+}
+
+/// With thousands of sources, the start of an executor is not as many reads of versions.
+#[tokio::test(start_paused = true)]
+async fn the_beginning_of_a_source_is_asked_for_only_where_its_place_is_made() {
+    let (world, mut nodes) = listening(&["first"]).await;
+    let new = json!({"from": null});
+    world.publish("trigger", sequence(vec![reads(true, new)]), outputs()).await;
+    let triggers = store::Definitions::triggers_named(&world.store, Stimulus::MESSAGE).await;
+    let name = protocol::subject::listener_consumer(&triggers.unwrap()[0].hash);
+    let figures = async || world.bus.outside().place_figures("ORDERS", &name).await.unwrap();
+    world.until("the place", async || figures().await.is_some()).await;
+    nodes.remove(0).kill().await;
+    store(&world, "orders.eu", r#"{"id": 1}"#).await;
+    assert_eq!(figures().await.unwrap().pending, 1);
+
+    let outage = Outage::new(Operation::Version);
+    outage.begin();
+    let peculiar = Peculiar {
+        config: Some(config()),
+        store: Some(world.store.with_faults(outage.clone())),
+        ..Peculiar::default()
+    };
+    let _second = world.peculiar("second", peculiar).await;
+    // The message becomes a command, though no version can be read.
+    world.until("the message", async || figures().await.unwrap().pending == 0).await;
+    outage.end();
+    world.until("the workflow", async || got(&world, "trigger").await == [1]).await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -117,6 +117,7 @@ const API: &[(&str, &str, Need)] = &[
     ("POST", "/workflow-instances/query", P("read:workflow-instances")),
     ("GET", "/workflow-instances/counts", P("read:workflow-instances")),
     ("POST", "/workflow-instances/counts", P("read:workflow-instances")),
+    ("GET", "/workflow-instances/last-hour", P("read:workflow-instances")),
     ("GET", "/workflow-instances/{id}", P("read:workflow-instances")),
     ("DELETE", "/workflow-instances/{id}", P("delete:workflow-instances")),
     ("GET", "/workflow-instances/{id}/execution-state", P("read:workflow-instances")),
@@ -269,10 +270,13 @@ const API: &[(&str, &str, Need)] = &[
     ("GET", "/audit", P("read:audit")),
     ("GET", "/nodes", P("read:nodes")),
     ("GET", "/cluster/leases", P("read:nodes")),
+    ("GET", "/cluster/listeners", P("read:nodes")),
     ("GET", "/cluster/streams", P("read:nodes")),
     ("GET", "/cluster/database", P("read:nodes")),
     ("GET", "/cluster/statements", P("read:nodes")),
     ("POST", "/cluster/validation", P("exec:cluster-validation")),
+    ("GET", "/demo", OneOf(&["read:workflow-runtime", MANAGE_RUNTIME])),
+    ("POST", "/demo/executors/kill", P(MANAGE_RUNTIME)),
 ];
 
 /// The routes outside of the API.

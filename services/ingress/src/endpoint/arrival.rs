@@ -5,7 +5,7 @@ use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
 use futures::{StreamExt as _, stream};
 use http_body_util::Limited;
-use model::{file, limits, media};
+use model::{file, media};
 use payloads::Payloads;
 use serde_json::Value;
 
@@ -47,14 +47,14 @@ impl Reading<'_> {
         if content_type(headers).as_deref() == Some("multipart/form-data") {
             let limits = FormLimits {
                 payloads: Some(self.payloads),
-                memory_max: limits::FILE_INLINE_BYTES_MAX,
+                memory_max: self.payloads.inline_max(),
                 body_max: self.body_max,
             };
             let form = form::multipart(line.unwrap_or_default(), body, &limits).await?;
             return Ok(Arrived::Form(form));
         }
         let is_text = !matches!(media::text(line, b""), Ok(None));
-        let memory_max = if is_text { self.text_max } else { limits::FILE_INLINE_BYTES_MAX };
+        let memory_max = if is_text { self.text_max } else { self.payloads.inline_max() };
         self.read_one(headers, body, memory_max).await
     }
 

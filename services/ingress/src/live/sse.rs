@@ -47,7 +47,20 @@ impl Event {
             "there is no event {number} yet, the last is {last}: these are all that the stream has, \
              which may have been created anew"
         );
-        let mut gap = Self::gap(&reason, number.saturating_add(1), None);
+        Self::after_last(&reason, number, last)
+    }
+
+    /// The reader asked for what comes after a line that the journal does not have.
+    pub(crate) fn no_line(number: u64, last: u64) -> Self {
+        let reason = format!(
+            "there is no line {number} yet, the last is {last}: these are all that the journal has, \
+             which may be that of a later instance of this id"
+        );
+        Self::after_last(&reason, number, last)
+    }
+
+    fn after_last(reason: &str, number: u64, last: u64) -> Self {
+        let mut gap = Self::gap(reason, number.saturating_add(1), None);
         gap.data["last"] = json!(last);
         gap
     }

@@ -39,9 +39,9 @@ pub(crate) struct Tail {
 /// A reader that has just begun.
 pub(crate) struct Opened {
     pub(crate) tail: Tail,
-    /// The journal has no line where the reader wanted to begin: it begins with the first. The number
-    /// after the last line.
-    pub(crate) gap: Option<u64>,
+    /// The journal has no line where the reader wanted to begin, which this event says: the tail
+    /// begins with the first.
+    pub(crate) gap: Option<Event>,
 }
 
 /// Why there are no more lines.
@@ -80,7 +80,7 @@ impl Tail {
         let (next, gap) = match begin {
             Begin::Start => (first, None),
             Begin::Now => (end, None),
-            Begin::After(line) if line >= end => (first, Some(end)),
+            Begin::After(line) if line >= end => (first, Some(Event::no_line(line, end - 1))),
             Begin::After(line) => ((line + 1).max(first), None),
         };
         let (app, id, look_at) = (Arc::clone(app), id.clone(), Instant::now());
@@ -166,8 +166,6 @@ pub(crate) async fn follow(
     begin: Begin,
 ) -> Result<Events, Problem> {
     let Opened { tail, gap } = Tail::open(app, id, begin).await?;
-    let reason = "the journal has no such line: it was created anew";
-    let gap = gap.map(|end| Event::gap(reason, end, None));
     let events = stream::unfold(Some(tail), |tail| async {
         let mut tail = tail?;
         match tail.events().await {

@@ -9,8 +9,8 @@ use tokio::time::Instant;
 use super::identify::Asking;
 use super::publish::PublishEnd;
 use crate::app::App;
-use crate::record;
 pub(crate) use crate::waiters::Wait;
+use crate::{executors, record};
 
 /// When the row is looked at for the first time while no outcome comes: in the time in which
 /// readiness notices a failure.
@@ -72,7 +72,8 @@ pub(crate) struct Sent<'a> {
     pub(super) publish_end: PublishEnd,
 }
 
-/// Waits for the outcome of a command, as long as the caller is willing to wait.
+/// Waits for the outcome of a command, as long as the caller is willing to wait, and only while an
+/// executor can come that carries it out.
 pub(crate) async fn wait(
     app: &App,
     sent: Sent<'_>,
@@ -89,7 +90,13 @@ pub(crate) async fn wait(
         return Reply::Accepted;
     }
     tokio::select! {
+        biased;
         reply = heard_or_seen(app, &sent, wait, when, time) => reply,
+        () = executors::missing(app) => match unheard(app, &sent, when).await {
+            Some(Reply::Late) => Reply::Accepted,
+            Some(seen) => seen,
+            None => Reply::Late,
+        },
         () = app.drained() => Reply::Accepted,
     }
 }

@@ -9,6 +9,7 @@ pub(crate) mod alteration;
 pub(crate) mod bulk;
 pub(crate) mod cluster;
 pub(crate) mod definition;
+pub(crate) mod demo;
 pub(crate) mod descriptor;
 pub(crate) mod incident;
 pub(crate) mod instance;

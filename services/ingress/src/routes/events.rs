@@ -14,6 +14,7 @@ use utoipa::ToSchema;
 
 use super::resume;
 use crate::body::{Body, Prefer};
+use crate::large::lightened_one;
 use crate::pipeline;
 use crate::pipeline::identify::{self, Asking};
 use crate::pipeline::reply::{Patience, Reply};
@@ -69,9 +70,9 @@ pub(super) async fn trigger(
     let instance_id = request.workflow_instance_id.filter(|id| !id.is_empty());
     let instance_id = instance_id.as_deref().map(record::id).transpose()?;
     let execution = request.activity_instance_id.filter(|id| !id.is_empty());
+    let payload = lightened_one(&app, request.input.unwrap_or_default()).await?;
     if let Some(execution) = execution {
         let patience = patience(&app, prefer, waits);
-        let payload = request.input.unwrap_or_default();
         let body = only(&app, &event_name, instance_id, &execution, payload).await?;
         let details = json!({"instanceId": body.instance_id, "activityInstanceId": execution});
         let mut reply = resume::send(&app, &asking, body, patience).await?;
@@ -85,7 +86,7 @@ pub(super) async fn trigger(
         event_name: event_name.clone(),
         correlation_id: request.correlation_id.filter(|id| !id.is_empty()),
         instance_id,
-        payload: request.input.unwrap_or_default(),
+        payload,
         listened: None,
     };
     let details = json!({"instanceId": body.instance_id, "correlationId": body.correlation_id});

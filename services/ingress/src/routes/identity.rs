@@ -12,7 +12,7 @@ use chassis::Auth;
 use chassis::http::Peer;
 use serde::{Deserialize, Serialize};
 use store::check::HTTP_ENDPOINT;
-use store::{Role, User};
+use store::{PeopleChange, PeopleChanged, Role};
 use utoipa::ToSchema;
 
 use crate::auth::caller::Caller;
@@ -226,35 +226,32 @@ pub(super) fn may_give(caller: &Caller, permissions: &[String]) -> Result<(), Pr
     }
 }
 
-/// Refuses a change by a user after which no user who can log in would have all permissions. Other
-/// callers keep their permissions, and can make a user.
-pub(super) async fn must_keep_an_administrator(
+/// Makes a change of a user or role. One by a user is refused if no user who can log in would have all
+/// permissions after it. Other callers keep their permissions, and can make a user.
+pub(super) async fn changed(
     app: &App,
     caller: &Caller,
-    change: impl FnOnce(&mut Vec<User>, &mut Vec<Role>),
-) -> Result<(), Problem> {
-    if !caller.who.starts_with("user:") {
-        return Ok(());
-    }
-    let (mut users, mut roles) = (app.cx.store.users().await?, app.cx.store.roles().await?);
-    if !have_administrator(&users, &roles) {
-        return Ok(());
-    }
-    change(&mut users, &mut roles);
-    if have_administrator(&users, &roles) {
-        return Ok(());
-    }
-    let detail = "the caller is the only user who may do everything: give a role with all \
-                  permissions (`*`) to another user first";
-    Err(Problem::conflict("last-administrator", detail))
-}
-
-fn have_administrator(users: &[User], roles: &[Role]) -> bool {
-    let all = |id: &String| {
-        let role = roles.iter().find(|role| role.id == *id);
-        role.is_some_and(|role| role.permissions.iter().any(|one| one == "*"))
+    change: &PeopleChange,
+) -> Result<PeopleChanged, Problem> {
+    let store = &app.cx.store;
+    let changed = match change {
+        change if caller.who.starts_with("user:") => Some(store.change_people(change).await?),
+        PeopleChange::User(id, change) => {
+            store.change_user(id, change).await?.map(PeopleChanged::User)
+        }
+        PeopleChange::NoUser(id) => store.delete_user(id).await?.then_some(PeopleChanged::NoUser),
+        PeopleChange::Role(id, change) => {
+            store.change_role(id, change).await?.map(PeopleChanged::Role)
+        }
     };
-    users.iter().any(|user| !user.is_disabled && user.roles.iter().any(all))
+    match changed.unwrap_or(PeopleChanged::Unknown) {
+        PeopleChanged::LastAdministrator => {
+            let detail = "the caller is the only user who may do everything: give a role with all \
+                          permissions (`*`) to another user first";
+            Err(Problem::conflict("last-administrator", detail))
+        }
+        changed => Ok(changed),
+    }
 }
 
 /// Refuses more users, roles or applications than there may be.

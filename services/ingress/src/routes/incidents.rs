@@ -16,6 +16,7 @@ use tokio::time::Instant;
 
 use super::bulk::side_by_side;
 use super::definitions::definition_id;
+use super::last_hour::{PARTS, part_of};
 use crate::body::Params;
 use crate::cause::cause;
 use crate::paging::Part;
@@ -40,6 +41,8 @@ struct Group {
     count: u64,
     first: Timestamp,
     instances: BTreeSet<(Timestamp, InstanceId)>,
+    /// The incidents in each part of the last hour.
+    last_hour: [u64; PARTS],
 }
 
 /// Groups the incidents that are not resolved by their cause: definition, activity, code, and the
@@ -58,7 +61,7 @@ pub(super) async fn groups(
     let filter = filter(&params)?;
     let until = Instant::now() + TIME_MAX;
     let found = app.cx.store.list(&filter, Page::new(0, READ_MAX)).await?;
-    let (mut read, mut unreadable) = (0_usize, 0_u64);
+    let (mut read, mut unreadable, now) = (0_usize, 0_u64, app.now());
     let mut groups = BTreeMap::new();
     for batch in found.items.chunks(BATCH) {
         if Instant::now() >= until {
@@ -68,7 +71,7 @@ pub(super) async fn groups(
         let work = ids.into_iter().map(|id| incidents(&app, id));
         for (instance, incidents) in batch.iter().zip(side_by_side(work).await) {
             match incidents? {
-                Some(incidents) => add(&mut groups, instance, incidents),
+                Some(incidents) => add(&mut groups, instance, incidents, now),
                 None => unreadable += 1,
             }
         }
@@ -121,7 +124,12 @@ async fn incidents(app: &App, id: InstanceId) -> Result<Option<Vec<Incident>>, P
     })
 }
 
-fn add(groups: &mut BTreeMap<String, Group>, instance: &Instance, incidents: Vec<Incident>) {
+fn add(
+    groups: &mut BTreeMap<String, Group>,
+    instance: &Instance,
+    incidents: Vec<Incident>,
+    now: Timestamp,
+) {
     let definition_id = instance.definition_id.as_str();
     for incident in incidents {
         let cause = cause(&incident.message);
@@ -135,8 +143,12 @@ fn add(groups: &mut BTreeMap<String, Group>, instance: &Instance, incidents: Vec
             count: 0,
             first: at,
             instances: BTreeSet::new(),
+            last_hour: [0; PARTS],
         });
         group.count += 1;
+        if let Some(part) = part_of(at, now).and_then(|part| group.last_hour.get_mut(part)) {
+            *part += 1;
+        }
         group.first = group.first.min(at);
         if at > group.incident.timestamp {
             group.incident = incident;
@@ -165,6 +177,7 @@ impl Group {
             "instanceCount": instances.len(),
             "firstAt": self.first,
             "lastAt": incident.timestamp,
+            "lastHourParts": self.last_hour,
             "newestInstanceId": newest.first(),
             "workflowInstanceIds": newest,
         })

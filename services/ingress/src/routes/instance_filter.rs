@@ -7,12 +7,60 @@ use utoipa::ToSchema;
 
 use super::cursor;
 use super::searching::VariableFilter;
-use crate::body::Params;
+use crate::body::{Params, lenient};
 use crate::paging::Part;
 use crate::{Problem, bounds, present};
 
 /// A sub-status of Elsa's that no instance has here: a filter for it finds nothing.
 const INTERRUPTED: &str = "Interrupted";
+
+/// The names that a filter has in a query and in a body, and what says which page it is.
+const NAMES: [&str; 22] = [
+    "page",
+    "pageSize",
+    "skip",
+    "take",
+    "cursor",
+    "searchTerm",
+    "ids",
+    "definitionId",
+    "definitionIds",
+    "definitionVersionId",
+    "correlationId",
+    "name",
+    "version",
+    "parentWorkflowInstanceId",
+    "hasIncidents",
+    "isSystem",
+    "status",
+    "statuses",
+    "subStatus",
+    "subStatuses",
+    "orderBy",
+    "orderDirection",
+];
+/// The names that only a query has.
+const IN_QUERY: [&str; 2] = ["variable", "access_token"];
+/// The names that only a body has.
+const IN_BODY: [&str; 2] = ["timestampFilters", "variableFilters"];
+/// The names that the body of a start has, too.
+const OF_STARTS: [&str; 3] = ["definitionId", "correlationId", "name"];
+
+/// All names that the query of a list may have.
+pub(super) fn in_query() -> Vec<&'static str> {
+    [&NAMES[..], &IN_QUERY].concat()
+}
+
+/// All names that the body of a list may have.
+pub(super) fn in_body() -> Vec<&'static str> {
+    [&NAMES[..], &IN_BODY].concat()
+}
+
+/// Whether only the body of a list has a member of this name, and that of a start does not.
+pub(super) fn is_of_list(name: &str) -> bool {
+    let is_in = |names: &[&str]| lenient::is_member(name, names);
+    (is_in(&NAMES) || is_in(&IN_BODY)) && !is_in(&OF_STARTS)
+}
 
 /// The filter, in Elsa's words.
 #[derive(Debug, Default, Deserialize, ToSchema)]
@@ -283,5 +331,32 @@ impl TimestampFilter {
         let at = Timestamp::parse(&self.timestamp)
             .map_err(|error| Problem::bad_request(error.to_string()))?;
         Ok(TimeFilter { column, operator, at })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn a_filter_has_one_list_of_names() {
+        let text = crate::description::openapi_text(chassis::Auth::BOTH);
+        let document: serde_json::Value = serde_json::from_str(text).unwrap();
+        let schema = &document["components"]["schemas"]["ListRequest"]["properties"];
+        let members: BTreeSet<&str> =
+            schema.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(members, in_body().into_iter().collect());
+        let listed = document["paths"]["/elsa/api/workflow-instances"]["get"]["parameters"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|parameter| parameter["in"] == "query")
+            .filter_map(|parameter| parameter["name"].as_str());
+        let unknown: Vec<_> = listed.filter(|name| !in_query().contains(name)).collect();
+        assert_eq!(unknown, [""; 0]);
+        assert!(is_of_list("Status") && is_of_list("variableFilters"));
+        assert!(!is_of_list("definitionId") && !is_of_list("input"));
     }
 }

@@ -13,7 +13,7 @@ use store::{DefinitionFilter, InstanceFilter, InstanceOrder, Page};
 use super::bulk::side_by_side;
 use super::instance_filter::ListRequest;
 use super::resume::cancel_and_wait;
-use super::{cursor, searching};
+use super::{cursor, instance_filter, searching};
 use crate::body::{Body, Params};
 use crate::pipeline::identify::Asking;
 use crate::present::{self, InstancePage, InstanceSummary, shape};
@@ -24,34 +24,6 @@ use crate::{App, Problem, record};
 const COUNTED_MAX: u64 = 100_000;
 /// The system definitions that a filter can name: a database binds each of them.
 const SYSTEMS_MAX: usize = 10_000;
-
-/// The parameters of the list, all of which the description has, and those of a page.
-const PARAMETERS: [&str; 24] = [
-    "page",
-    "pageSize",
-    "skip",
-    "take",
-    "cursor",
-    "searchTerm",
-    "ids",
-    "definitionId",
-    "definitionIds",
-    "definitionVersionId",
-    "correlationId",
-    "name",
-    "version",
-    "parentWorkflowInstanceId",
-    "hasIncidents",
-    "isSystem",
-    "status",
-    "statuses",
-    "subStatus",
-    "subStatuses",
-    "orderBy",
-    "orderDirection",
-    "variable",
-    "access_token",
-];
 
 /// Lists instances, newest first. `nextCursor` of an answer is the `cursor` of the next page: that way
 /// the last page of a long list costs as little as the first.
@@ -71,7 +43,7 @@ pub(super) async fn list(
     State(app): State<Arc<App>>,
     params: Params,
 ) -> Result<Json<InstancePage>, Problem> {
-    params.only(&PARAMETERS)?;
+    params.only(&instance_filter::in_query())?;
     listed(&app, ListRequest::of(&params)?).await
 }
 

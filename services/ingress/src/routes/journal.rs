@@ -170,7 +170,7 @@ pub(super) async fn newest(
 /// The variables of an instance as they were after a line of its journal. The changes of a burst are in
 /// its last line, and in those with which activities of the root begin.
 #[utoipa::path(get, path = "/workflow-instances/{id}/state", tag = "instances",
-    params(("id" = String, Path), ("at" = Option<u64>, Query,
+    params(("id" = String, Path), ("at" = Option<u64>, Query, minimum = 1,
         description = "The `sequence` of a line; the newest one if it is not given")),
     responses((status = 200, body = shape::journal::StateThen, description = "A long value is cut, with a mark"),
         (status = 400, body = ProblemBody), (status = 404, body = ProblemBody),
@@ -186,8 +186,8 @@ pub(super) async fn state(
     if newest == 0 {
         return Err(Problem::conflict("unfit", format!("instance {id} has not run yet")));
     }
-    let at = params.read::<u64>("at")?.unwrap_or(newest);
-    if at > newest || at == 0 {
+    let at = params.read_from_one("at")?.unwrap_or(newest);
+    if at > newest {
         return Err(Problem::not_found(format!(
             "at is {at}: the journal of instance {id} has the lines 1 to {newest}"
         )));

@@ -11,7 +11,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use model::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::{ApiKey, AuditFilter};
+use store::{AUDITED, ApiKey, AuditFilter};
 use utoipa::ToSchema;
 
 use super::identity::must_be_known;
@@ -184,9 +184,16 @@ pub(super) async fn audit(
             return Err(Problem::bad_request(detail));
         }
     };
+    let what = text("what");
+    if let Some(unknown) = what.as_deref().filter(|what| !AUDITED.contains(what)) {
+        let shown: String = unknown.chars().take(50).collect();
+        let known = AUDITED.join(", ");
+        let detail = format!("query parameter what is {shown:?}: use one of {known}");
+        return Err(Problem::bad_request(detail));
+    }
     let filter = AuditFilter {
         who: text("who"),
-        what: text("what"),
+        what,
         target: text("target"),
         is_refused,
         from: time("from")?,

@@ -168,17 +168,11 @@ fn kinds(types: &[String]) -> Result<Vec<(String, u32)>, Problem> {
     let mut kinds = Vec::new();
     for (at, text) in types.iter().enumerate() {
         bounds::name("a type", text)?;
-        let (name, version) = subject::task_kind(text);
+        let kind = subject::task_kind(text);
+        let (name, version) =
+            kind.map_err(|reason| Problem::bad_request(format!("types[{at}] is {reason}")))?;
         if name.is_empty() {
             return Err(Problem::bad_request("a type of types has no name"));
-        }
-        // Without a version that can be read, the whole text is the name.
-        if let Some((_, end)) = text.rsplit_once('@').filter(|_| name == text) {
-            return Err(Problem::bad_request(format!(
-                "types[{at}] is {text:?}: after its last @ comes the version, a number from 1 up, and \
-                 {end:?} is none. Pack@2 is version 2 of Pack; version 1 of a type that is called \
-                 {text} is {text}@1"
-            )));
         }
         let kind = (name.to_owned(), version);
         if !kinds.contains(&kind) {

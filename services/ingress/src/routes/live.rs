@@ -62,7 +62,7 @@ pub(super) async fn events(
     let time = params.one("after").and_then(|text| Timestamp::parse(text).ok());
     let begin = match time.filter(|_| !headers.contains_key(LAST_EVENT_ID)) {
         Some(at) => cluster::since(&app, at).await?,
-        None => begin(&headers, &params)?.unwrap_or(match only_past {
+        None => begin(&headers, &params, EVENT)?.unwrap_or(match only_past {
             true => Begin::Start,
             false => Begin::Now,
         }),
@@ -92,15 +92,26 @@ pub(super) async fn of_instance(
     params: Params,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let begin = begin(&headers, &params)?.unwrap_or(Begin::Start);
+    let begin = begin(&headers, &params, LINE)?.unwrap_or(Begin::Start);
     let place = app.streams.place(&caller)?;
     let seen = record::get(&app, &record::id(&id)?).await?;
     let events = tail::follow(&app, &seen.instance.id, begin).await?;
     Ok(sse::response(&app, place, recheck, events))
 }
 
+/// What a stream has, and how its beginning is named.
+type Named = (&'static str, &'static str);
+
+const EVENT: Named =
+    ("event", "the id of an event of this stream, a time such as 2026-01-31T08:00:00Z");
+const LINE: Named = ("line", "the number of a line of this journal");
+
 /// Where a client wants to begin; none if it does not say.
-fn begin(headers: &HeaderMap, params: &Params) -> Result<Option<Begin>, Problem> {
+fn begin(
+    headers: &HeaderMap,
+    params: &Params,
+    (one, named): Named,
+) -> Result<Option<Begin>, Problem> {
     let header = headers.get(LAST_EVENT_ID).map(|value| value.to_str().unwrap_or("?"));
     let Some(text) = header.filter(|text| !text.is_empty()).or_else(|| params.one("after")) else {
         return Ok(None);
@@ -113,7 +124,7 @@ fn begin(headers: &HeaderMap, params: &Params) -> Result<Option<Begin>, Problem>
         _ => {
             let shown: String = text.chars().take(50).collect();
             Err(Problem::bad_request(format!(
-                "there is no event {shown:?}: use the id of an event of this stream, start or now"
+                "there is no {one} {shown:?}: use {named}, start or now"
             )))
         }
     }

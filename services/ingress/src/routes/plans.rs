@@ -49,6 +49,9 @@ pub(crate) struct PlanFilter {
     is_system: Option<bool>,
     statuses: Vec<String>,
     sub_statuses: Vec<String>,
+    /// The children of this instance; at most one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    parent_workflow_instance_ids: Vec<String>,
     /// All of these comparisons with executions of activities.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     activity_filters: Vec<ActivityFilter>,
@@ -68,6 +71,7 @@ impl PlanFilter {
             && self.has_incidents.is_none()
             && self.statuses.is_empty()
             && self.sub_statuses.is_empty()
+            && self.parent_workflow_instance_ids.is_empty()
             && self.activity_filters.iter().all(ActivityFilter::is_empty);
         let mut selection = Selection::new(InstanceFilter::default(), self.activity_filters)?;
         let selects_none =
@@ -83,6 +87,10 @@ impl PlanFilter {
             has_incidents: self.has_incidents,
             statuses: Some(self.statuses),
             sub_statuses: Some(self.sub_statuses),
+            parent_workflow_instance_id: one(
+                "parentWorkflowInstanceIds",
+                self.parent_workflow_instance_ids,
+            )?,
             ..ListRequest::default()
         };
         // What is wrong is said also where nothing would be selected.

@@ -14,6 +14,7 @@ use store::PendingCommand;
 use utoipa::ToSchema;
 
 use crate::body::{Body, Prefer};
+use crate::large::lightened;
 use crate::pipeline;
 use crate::pipeline::identify::{self, Asking};
 use crate::pipeline::reply::{Patience, Reply};
@@ -76,7 +77,7 @@ pub(super) async fn resume(
     let body = Resume {
         instance_id: seen.instance.id.clone(),
         bookmark_id,
-        input: request.input.unwrap_or_default(),
+        input: lightened(&app, request.input.unwrap_or_default()).await?,
         ..Resume::default()
     };
     let details = json!({"bookmarkId": body.bookmark_id, "command": asking.id});

@@ -8,10 +8,10 @@ use axum::http::StatusCode;
 use model::limits::KEY_PERMISSIONS_MAX;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::{Role, RoleChange};
+use store::{PeopleChange, PeopleChanged, Role, RoleChange};
 use utoipa::ToSchema;
 
-use super::identity::{may_give, must_be_known, must_fit, must_keep_an_administrator, name};
+use super::identity::{changed, may_give, must_be_known, must_fit, name};
 use crate::auth::caller::Caller;
 use crate::body::Body;
 use crate::problem::ProblemBody;
@@ -126,16 +126,11 @@ pub(super) async fn update(
     let new: Vec<_> = permissions.iter().filter(is_new).cloned().collect();
     must_be_known(&app, &new).await?;
     may_give(&caller, permissions)?;
-    must_keep_an_administrator(&app, &caller, |_, roles| {
-        for role in roles.iter_mut().filter(|role| role.id == id) {
-            if let Some(permissions) = &change.permissions {
-                role.permissions.clone_from(permissions);
-            }
-        }
-    })
-    .await?;
-    let changed = app.cx.store.change_role(&id, &change).await?.ok_or_else(|| unknown(&id))?;
     let details = json!({"name": change.name, "permissions": change.permissions});
+    let change = PeopleChange::Role(id.clone(), change);
+    let PeopleChanged::Role(changed) = changed(&app, &caller, &change).await? else {
+        return Err(unknown(&id));
+    };
     app.audit(&caller, "role.update", &id, details).await;
     Ok(Json(RoleSummary::from(&changed)))
 }

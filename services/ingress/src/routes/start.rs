@@ -12,7 +12,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::definitions::definition_id;
-use super::instance_filter::ListRequest;
+use super::instance_filter::{self, ListRequest};
 use super::instances::listed;
 use crate::auth::caller::Caller;
 use crate::body::{Body, Params, Prefer, lenient};
@@ -25,34 +25,6 @@ use crate::present::{InstancePage, InstanceStatus};
 use crate::problem::ProblemBody;
 use crate::record;
 use crate::{App, Problem, respond};
-
-/// Members that only a list has: a body with one of them is a filter.
-const LIST_MEMBERS: [&str; 21] = [
-    "cursor",
-    "parentWorkflowInstanceId",
-    "page",
-    "pageSize",
-    "skip",
-    "take",
-    "searchTerm",
-    "ids",
-    "definitionIds",
-    "definitionVersionId",
-    "version",
-    "hasIncidents",
-    "isSystem",
-    "status",
-    "statuses",
-    "subStatus",
-    "subStatuses",
-    "orderBy",
-    "orderDirection",
-    "timestampFilters",
-    "variableFilters",
-];
-
-/// Members of a filter that a start has, too.
-const FILTER_MEMBERS: [&str; 3] = ["definitionId", "correlationId", "name"];
 
 /// The definition to start, and its input.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -124,7 +96,7 @@ pub(super) async fn start_or_list(
     let names_definition = members
         .iter()
         .any(|(name, value)| lenient::is_member(name, &["definitionId"]) && is_given(value));
-    let is_list = !names_definition || has(&LIST_MEMBERS);
+    let is_list = !names_definition || members.keys().any(|name| instance_filter::is_of_list(name));
     if !is_list {
         caller.must("exec:workflow-definitions")?;
         return start(&app, &asking, body, prefer).await;
@@ -152,15 +124,13 @@ fn filter(body: Value) -> Result<ListRequest, Problem> {
         Value::Array(items) => !items.is_empty(),
         _ => true,
     };
-    let is_known = |name: &str| {
-        lenient::is_member(name, &LIST_MEMBERS) || lenient::is_member(name, &FILTER_MEMBERS)
-    };
+    let known = instance_filter::in_body();
+    let is_known = |name: &str| lenient::is_member(name, &known);
     let mut members = body.as_object().into_iter().flatten();
     if let Some((name, _)) = members.find(|(name, value)| says(value) && !is_known(name)) {
-        let others = LIST_MEMBERS.iter().chain(&FILTER_MEMBERS).copied().collect::<Vec<_>>();
         return Err(Problem::bad_request(format!(
             "there is no filter {name}: use {}",
-            others.join(", ")
+            known.join(", ")
         )));
     }
     lenient::from_value(body)

@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use engine::{Program, State as EngineState};
-use model::{Bookmark, Entry, Instance, InstanceId, Map, What, limits};
+use model::{Bookmark, Entry, Instance, InstanceId, Map, What, large, limits};
 use protocol::{ReplyWhen, Restart};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -17,6 +17,7 @@ use utoipa::ToSchema;
 use super::start::begun;
 use crate::auth::caller::Caller;
 use crate::body::{Body, Prefer};
+use crate::endpoint::form::unkept;
 use crate::history::{Lines, Programs, Values, activity_id as activity_of};
 use crate::pipeline::identify::Asking;
 use crate::pipeline::reply::Patience;
@@ -120,7 +121,11 @@ async fn known(
         if given.contains_key(&name) {
             continue;
         }
-        let Some(value) = engine::in_full(&value, now.get(&name)) else {
+        let now = match now.get(&name) {
+            Some(value) => Some(whole(app, value).await?),
+            None => None,
+        };
+        let Some(value) = engine::in_full(&value, now.as_ref()) else {
             return Err(Problem::conflict(
                 "unfit",
                 format!(
@@ -133,6 +138,15 @@ async fn known(
     }
     known.extend(given);
     Ok(known)
+}
+
+/// The value that rests in a payload, where this one stands for it.
+async fn whole(app: &App, value: &Value) -> Result<Value, Problem> {
+    let Some(hash) = large::payload(value) else { return Ok(value.clone()) };
+    let read = app.payloads.read(&hash, limits::PAYLOADS_LOADED_BYTES_MAX).await;
+    let bytes = read.map_err(|error| unkept(error, app.config.body_bytes_max))?;
+    let unfit = |reason| Problem::conflict("unfit", format!("the value in {hash}: {reason}"));
+    large::read(&bytes).map_err(unfit)
 }
 
 /// The variables of the workflow, by name, as they were when an activity of the root last began; none

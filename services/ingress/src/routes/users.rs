@@ -7,12 +7,10 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use store::{User, UserChange};
+use store::{PeopleChange, PeopleChanged, User, UserChange};
 use utoipa::ToSchema;
 
-use super::identity::{
-    NOT_KEPT, Unkept, may_give, must_fit, must_keep_an_administrator, name, within,
-};
+use super::identity::{NOT_KEPT, Unkept, changed, may_give, must_fit, name, within};
 use crate::auth::caller::Caller;
 use crate::body::Body;
 use crate::identity::{login, password};
@@ -149,15 +147,6 @@ pub(super) async fn update(
     if let Some(roles) = &request.roles {
         within(&app, &caller, roles).await?;
     }
-    must_keep_an_administrator(&app, &caller, |users, _| {
-        for user in users.iter_mut().filter(|user| user.id == id) {
-            if let Some(roles) = &request.roles {
-                user.roles.clone_from(roles);
-            }
-            user.is_disabled = request.is_disabled.unwrap_or(user.is_disabled);
-        }
-    })
-    .await?;
     let password_hash = match request.password.filter(|password| !password.is_empty()) {
         Some(password) => Some(hashed(&app, &password).await?),
         None => None,
@@ -169,8 +158,12 @@ pub(super) async fn update(
         is_disabled: request.is_disabled,
         ends_sessions: has_password || request.is_disabled == Some(true),
     };
-    let changed = app.cx.store.change_user(&id, &change).await?.ok_or_else(|| unknown(&id))?;
-    let details = json!({"name": changed.name, "roles": change.roles, "isDisabled": change.is_disabled,
+    let (roles, is_disabled) = (change.roles.clone(), change.is_disabled);
+    let change = PeopleChange::User(id.clone(), change);
+    let PeopleChanged::User(changed) = changed(&app, &caller, &change).await? else {
+        return Err(unknown(&id));
+    };
+    let details = json!({"name": changed.name, "roles": roles, "isDisabled": is_disabled,
         "password": has_password});
     app.audit(&caller, "user.update", &id, details).await;
     Ok(Json(UserSummary::from(&changed)))
@@ -186,9 +179,7 @@ pub(super) async fn delete(
     caller: Caller,
 ) -> Result<StatusCode, Problem> {
     let user = must_reach(&app, &caller, &id).await?;
-    must_keep_an_administrator(&app, &caller, |users, _| users.retain(|user| user.id != id))
-        .await?;
-    if !app.cx.store.delete_user(&id).await? {
+    if changed(&app, &caller, &PeopleChange::NoUser(id.clone())).await? != PeopleChanged::NoUser {
         return Err(unknown(&id));
     }
     app.audit(&caller, "user.delete", &id, json!({"name": user.name})).await;

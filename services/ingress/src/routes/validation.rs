@@ -19,6 +19,7 @@ use crate::auth::caller::Caller;
 use crate::auth::recheck::Recheck;
 use crate::live::sse::{self, Event};
 use crate::problem::ProblemBody;
+use crate::validating::{self, Validating};
 use crate::{App, Problem};
 
 /// The events that wait for the stream: more than a validation has.
@@ -31,11 +32,11 @@ const EVENTS_MAX: usize = 1_000;
 /// delete definitions, and to resume and delete instances. It starts some hundreds of small workflows
 /// through every node, for about a minute, and removes all of it at its end. It kills and restarts no
 /// node. The events are `begun`, with the nodes; `part`, `doing` and `check` while it goes on; and at its
-/// end `done`, with all checks. It ends when the reader leaves, and cleans up then, too. A node makes one
-/// validation at a time.
+/// end `done`, with all checks. It ends when the reader leaves, and cleans up then, too. A cluster makes
+/// one validation at a time.
 #[utoipa::path(post, path = "/cluster/validation", tag = "cluster",
     responses((status = 200, body = String, content_type = "text/event-stream"),
-        (status = 409, body = ProblemBody, description = "A validation runs at this node"),
+        (status = 409, body = ProblemBody, description = "A node makes a validation already; the detail names it"),
         (status = 429, body = ProblemBody), (status = 503, body = ProblemBody)))]
 pub(super) async fn validate(
     State(app): State<Arc<App>>,
@@ -43,19 +44,17 @@ pub(super) async fn validate(
     recheck: Recheck,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let permit = Arc::clone(&app.validations).try_acquire_owned().map_err(|_taken| {
-        Problem::conflict(
-            "validation-running",
-            "a validation runs at this node already: wait for its end, or ask another node",
-        )
-    })?;
+    let permit = Arc::clone(&app.validations).try_acquire_owned();
+    let permit = permit.map_err(|_taken| validating::running(app.cx.presence.node()))?;
     let place = app.streams.place(&caller)?;
     let authorization = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let site = meet(&app, authorization).await?;
-    app.audit(&caller, "cluster.validate", site.run(), Value::Null).await;
+    let validating = Validating::begin(&app).await?;
+    // From here on the task gives the claim back, also when this request is broken off.
     let (sender, receiver) = mpsc::channel(EVENTS_MAX);
     tell(&sender, "begun", named(&site));
-    app.spawn("ingress validation", run(site, sender, permit));
+    let running = run(Arc::clone(&app), caller, site, sender, (permit, validating));
+    app.spawn("ingress validation", running);
     let events = stream::unfold(receiver, |mut receiver| async move {
         receiver.recv().await.map(|event| (Ok(event), receiver))
     });
@@ -114,8 +113,16 @@ fn named(site: &Site) -> Value {
     })
 }
 
-/// Makes the checks until they are done or the reader has left, and cleans up.
-async fn run(site: Site, sender: mpsc::Sender<Event>, permit: OwnedSemaphorePermit) {
+/// Makes the checks until they are done or the reader has left, and cleans up. At its end another
+/// validation may begin, here and elsewhere.
+async fn run(
+    app: Arc<App>,
+    caller: Caller,
+    site: Site,
+    sender: mpsc::Sender<Event>,
+    (permit, validating): (OwnedSemaphorePermit, Validating),
+) {
+    app.audit(&caller, "cluster.validate", site.run(), Value::Null).await;
     let site = Arc::new(site);
     let told = sender.clone();
     let mut report = Report::new(move |what| match what {
@@ -132,6 +139,7 @@ async fn run(site: Site, sender: mpsc::Sender<Event>, permit: OwnedSemaphorePerm
         [CheckResult::Passed, CheckResult::Failed].map(|result| report.count(result));
     tracing::info!(run = site.run(), passed, failed, is_left, "validation ended");
     tell(&sender, "done", report.json(&site));
+    validating.end().await;
     drop(permit);
 }
 

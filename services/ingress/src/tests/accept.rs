@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use model::Timestamp;
 use serde_json::json;
 use store::{Inbox as _, Instances as _};
@@ -48,7 +50,7 @@ async fn a_server_with_a_life_answers_over_the_network_and_drains() {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
     let world = World::new().await;
-    let life = chassis::Life::new(std::time::Duration::from_secs(5));
+    let life = chassis::Life::new(Duration::from_secs(5));
     let config =
         crate::Config { listen: "127.0.0.1:0".parse().unwrap(), ..crate::Config::default() };
     let address = crate::start(world.app.cx.clone(), config, &life).await.unwrap();
@@ -125,6 +127,57 @@ async fn a_start_whose_caller_waits_has_a_row_also_where_nobody_takes_it() {
     let told = answer.expect(200);
     assert_eq!(told["subStatus"], "Finished", "{told}");
     assert_eq!(world.store.sizes().instances, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_caller_is_told_soon_that_no_executor_is_running() {
+    let world = World::without_the_role(crate::Config::default()).await;
+    world.publish("line", writes_line()).await;
+    let path = format!("{API}/workflow-instances");
+    let timed = async |body: serde_json::Value| {
+        let begun = tokio::time::Instant::now();
+        (world.post(&path, &body).await, begun.elapsed())
+    };
+    let start = || json!({"definitionId": "line"});
+    let none_runs = |answer: &super::world::Answer| {
+        let detail = answer.header("x-staunch-detail").unwrap_or_default();
+        detail.starts_with("no executor is running")
+    };
+    // Nobody has been there for longer than a restart takes.
+    tokio::time::sleep(Duration::from_secs(6)).await;
+    for body in [start(), json!({"definitionId": "line", "instanceId": "mine"})] {
+        let (answer, took) = timed(body).await;
+        assert!(took < Duration::from_secs(3), "{took:?}");
+        assert!(none_runs(&answer), "{answer:?}");
+        assert_eq!(answer.expect(202)["subStatus"], "Pending");
+    }
+    assert_eq!(world.store.sizes().instances, 2);
+    // An executor that has just gone may come back.
+    let other = world.join("other", "executor").await;
+    let gone = async {
+        tokio::time::sleep(Duration::from_secs(8)).await;
+        other.leave().await;
+    };
+    let ((answer, took), ()) = tokio::join!(timed(start()), gone);
+    assert!((12..16).contains(&took.as_secs()), "{took:?}");
+    assert!(none_runs(&answer), "{answer:?}");
+    answer.expect(202);
+    // One that comes back within the time of a restart answers the caller who waits.
+    let other = world.join("other", "executor").await;
+    let restarted = async {
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        other.leave().await;
+        tokio::time::sleep(Duration::from_secs(4)).await;
+        let back = world.join("other", "executor").await;
+        world.start_executor().await;
+        back
+    };
+    let ((answer, _), back) = tokio::join!(timed(start()), restarted);
+    assert_eq!(answer.header("x-staunch-detail"), None);
+    assert_eq!(answer.expect(200)["subStatus"], "Finished");
+    // What was answered with 202 is carried out.
+    world.until("mine", "Finished").await;
+    drop(back);
 }
 
 #[tokio::test]

@@ -294,6 +294,42 @@ async fn a_plan_selects_instances_by_what_their_activities_did() {
 }
 
 #[tokio::test]
+async fn a_plan_selects_the_children_of_an_instance() {
+    let world = World::new().await;
+    world.publish("w", waits_for("go")).await;
+    let root = json!({"type": "Elsa.DispatchWorkflow", "id": "child",
+        "workflowDefinitionId": "w", "waitForCompletion": true});
+    world.publish("parent", root).await;
+    let (parent, other) = (world.begin("parent").await, world.begin("parent").await);
+    let child = async |of: &str| {
+        let path = format!("{INSTANCES}?parentWorkflowInstanceId={of}&subStatus=Suspended");
+        testkit::eventually("the child waits", BOUND, async || {
+            world.get(&path).await.body["totalCount"] == 1
+        })
+        .await;
+        let children = world.get(&path).await.expect(200);
+        children["items"][0]["id"].as_str().unwrap().to_owned()
+    };
+    let (own, another) = (child(&parent).await, child(&other).await);
+    let filter = json!({"parentWorkflowInstanceIds": [parent]});
+    assert_eq!(selected(&world, filter.clone()).await, [own.as_str()]);
+    assert!(selected(&world, json!({"parentWorkflowInstanceIds": ["nobody"]})).await.is_empty());
+    let two = json!({"parentWorkflowInstanceIds": [parent, other]});
+    let detail = world.post(&format!("{API}/alterations/dry-run"), &two).await.problem(400);
+    assert!(detail.contains("parentWorkflowInstanceIds has 2 members"), "{detail}");
+    let cancel = json!([{"type": "Cancel"}]);
+    let plan = json!({"id": "by-parent", "alterations": cancel, "filter": filter});
+    world.post(&format!("{API}/alterations/submit"), &plan).await.expect(200);
+    let done = finished(&world, "by-parent").await;
+    assert_eq!(done["jobs"][0]["workflowInstanceId"], json!(own), "{done:#}");
+    assert_eq!(done["totalCount"], 1);
+    assert_eq!(
+        (status(&world, &own).await, status(&world, &another).await),
+        (json!("Cancelled"), json!("Suspended"))
+    );
+}
+
+#[tokio::test]
 async fn a_plan_reads_the_journals_of_more_instances_than_one_round_does() {
     let world = World::new().await;
     world.publish("w", waits_for("go")).await;

@@ -359,5 +359,8 @@ async fn a_body_that_trickles_is_given_up() {
         let answer = world.router().clone().oneshot(trickle(path)).await.unwrap();
         assert_eq!(answer.status(), expected, "{path}");
         assert!(began.elapsed() <= most + limits::BODY_PAUSE_MAX, "{path}: {:?}", began.elapsed());
+        let said = axum::body::to_bytes(answer.into_body(), 10_000).await.unwrap();
+        let said = String::from_utf8_lossy(&said);
+        assert!(said.contains("the body did not arrive in "), "{path}: {said}");
     }
 }

@@ -1,8 +1,12 @@
 //! Figures of the cluster.
 
-use serde_json::json;
+use std::time::Duration;
 
-use super::world::{World, waits_for};
+use bus::{Bus as _, From, Place};
+use engine::outside::NatsConfig;
+use serde_json::{Value, json};
+
+use super::world::{BOUND, World, waits_for};
 use crate::Config;
 
 #[tokio::test]
@@ -35,7 +39,7 @@ async fn leases_are_listed_with_their_nodes() {
     let world = World::without_executor(Config::default()).await;
     let path = "/elsa/api/cluster/leases";
     assert_eq!(world.get(path).await.expect(200)["totalCount"], 0);
-    let terms = bus::Terms { ttl: std::time::Duration::from_secs(30), ..bus::Terms::default() };
+    let terms = bus::Terms { ttl: Duration::from_secs(30), ..bus::Terms::default() };
     let kv = bus::Bus::kv(&world.bus, bus::Bucket::Leases);
     let here = bus::Leases::start(std::sync::Arc::clone(&kv), "node", terms, testkit::nonces());
     let gone = bus::Leases::start(kv, "gone", terms, testkit::nonces());
@@ -53,4 +57,123 @@ async fn leases_are_listed_with_their_nodes() {
     drop((first, second));
     here.close().await;
     gone.close().await;
+}
+
+const LISTENERS: &str = "/elsa/api/cluster/listeners";
+
+/// A workflow that starts with a message, or waits for one.
+fn reads(can_start: bool, from: Value) -> Value {
+    let mut message = json!({"type": "Staunch.MessageReceived", "id": "m",
+        "canStartWorkflow": can_start, "subject": "orders.*"});
+    for (name, value) in from.as_object().unwrap() {
+        message[name] = value.clone();
+    }
+    json!({"type": "Elsa.Sequence", "id": "seq", "activities": [message]})
+}
+
+fn listens() -> Config {
+    let subjects = [("*".to_owned(), vec!["orders.>".to_owned()])].into();
+    let buckets = [("*".to_owned(), vec!["config".to_owned()])].into();
+    Config {
+        nats: NatsConfig { subjects, buckets },
+        answer_time_max: Duration::from_secs(10),
+        ..Config::default()
+    }
+}
+
+/// Its executors listen to nothing, so that what is there stays there.
+#[tokio::test]
+async fn listeners_show_what_wants_a_source_and_how_far_behind_it_is() {
+    let world = World::with(listens()).await;
+    let none = json!({"items": [], "totalCount": 0, "isCutShort": false});
+    assert_eq!(world.get(LISTENERS).await.expect(200), none);
+    world.bus.make_stream("ORDERS", "orders.>");
+    let stream = json!({"stream": "ORDERS", "from": "all", "inOrder": true});
+    world.publish("starts", reads(true, stream.clone())).await;
+    world.publish("waits", reads(false, stream)).await;
+    let waiting = world.begin("waits").await;
+    world.until(&waiting, "Suspended").await;
+    let message =
+        protocol::Message { subject: "orders.eu".to_owned(), ..protocol::Message::default() };
+    for _ in 0..3 {
+        world.bus.outside().store(message.clone(), BOUND).await.unwrap();
+    }
+    let listener = async || {
+        let found = world.get(LISTENERS).await.expect(200);
+        assert_eq!(found["totalCount"], 1, "{found:#}");
+        found["items"][0].clone()
+    };
+    let before = listener().await;
+    assert_eq!((&before["state"], &before["lag"]), (&json!("notYet"), &Value::Null));
+    assert!(before["reason"].as_str().unwrap().contains("every 10 s"), "{before:#}");
+    let place = Place {
+        name: before["consumer"].as_str().unwrap().to_owned(),
+        stream: "ORDERS".to_owned(),
+        subject: "orders.*".to_owned(),
+        from: Some(From::All),
+        one_by_one: true,
+    };
+    drop(world.bus.outside().follow(&place).await.unwrap());
+    let now = listener().await;
+    for (member, value) in [
+        ("kind", json!("stream")),
+        ("name", json!("ORDERS")),
+        ("filter", json!("orders.*")),
+        ("begins", json!("all")),
+        ("isInOrder", json!(true)),
+        ("state", json!("listening")),
+        ("lag", json!(3)),
+        ("inHand", json!(0)),
+        ("waiting", json!(1)),
+        ("definitionCount", json!(2)),
+        (
+            "definitions",
+            json!([
+                {"definitionId": "starts", "starts": true, "waiting": 0, "isAllowed": true},
+                {"definitionId": "waits", "starts": false, "waiting": 1, "isAllowed": true},
+            ]),
+        ),
+    ] {
+        assert_eq!(now[member], value, "{member} of {now:#}");
+    }
+    let beyond = world.get(&format!("{LISTENERS}?page=1&pageSize=1")).await.expect(200);
+    assert_eq!((&beyond["totalCount"], &beyond["items"]), (&json!(1), &json!([])));
+}
+
+#[tokio::test]
+async fn a_source_that_is_not_taken_says_why() {
+    let world = World::without_the_role(listens()).await;
+    let source = json!({"stream": "ORDERS"});
+    world.publish("no-stream", reads(true, source)).await;
+    world.publish("as-they-come", reads(true, json!({}))).await;
+    world.publish("not-allowed", reads(true, json!({"subject": "payments.*"}))).await;
+    let key = json!({"type": "Staunch.KeyChanged", "id": "k", "canStartWorkflow": true,
+        "bucket": "config", "key": "prices.*"});
+    world.publish("keys", json!({"type": "Elsa.Sequence", "id": "s", "activities": [key]})).await;
+    world.bus.make_stream("KV_config", "$KV.config.>");
+    let found = world.get(LISTENERS).await.expect(200);
+    let of = |definition: &str| {
+        let items = found["items"].as_array().unwrap();
+        items.iter().find(|one| one["definitions"][0]["definitionId"] == definition).unwrap()
+    };
+    for (definition, kind, name, filter, state, says) in [
+        ("no-stream", "stream", json!("ORDERS"), "orders.*", "noStream", "ORDERS does not exist"),
+        ("as-they-come", "subject", Value::Null, "orders.*", "noExecutor", "role executor"),
+        ("not-allowed", "subject", Value::Null, "payments.*", "notAllowed", "nats-subjects"),
+        ("keys", "bucket", json!("config"), "prices.*", "noExecutor", "role executor"),
+    ] {
+        let one = of(definition);
+        assert_eq!((&one["kind"], &one["name"]), (&json!(kind), &name), "{one:#}");
+        assert_eq!((&one["filter"], &one["state"]), (&json!(filter), &json!(state)), "{one:#}");
+        assert!(one["reason"].as_str().unwrap().contains(says), "{one:#}");
+        assert_eq!(one["lag"], Value::Null, "{one:#}");
+    }
+    assert_eq!(of("not-allowed")["definitions"][0]["isAllowed"], false);
+    let _executor = world.join("executor", "executor").await;
+    testkit::eventually("an executor lives", BOUND, async || {
+        let found = world.get(LISTENERS).await.expect(200);
+        let first = &found["items"][0];
+        first["isKept"] == false && first["state"] == "listening" && first["lag"].is_null()
+    })
+    .await;
 }

@@ -85,6 +85,11 @@ async fn a_line_shows_what_its_own_version_says() {
     let sequence = migrated["sequence"].as_u64().unwrap();
     assert_eq!(at(sequence - 1).await, json!({"Old": "one"}));
     assert_eq!(at(lines.len() as u64).await, json!({"New": "two"}));
+    for wrong in ["0", "-1", "x"] {
+        let path = format!("{INSTANCES}/{id}/state?at={wrong}");
+        let detail = world.get(&path).await.problem(400);
+        assert!(detail.contains("has to be a whole number from 1 on"), "{wrong}: {detail}");
+    }
 }
 
 #[tokio::test]

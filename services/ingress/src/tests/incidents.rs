@@ -48,6 +48,8 @@ async fn incidents_are_grouped_by_their_cause() {
     assert_eq!(group["newestInstanceId"], json!(newest));
     assert_eq!(group["workflowInstanceIds"].as_array().unwrap().len(), 3);
     assert!(group["firstAt"].as_str().unwrap() <= group["lastAt"].as_str().unwrap());
+    let parts: Vec<u64> = serde_json::from_value(group["lastHourParts"].clone()).unwrap();
+    assert_eq!((parts.len(), parts[10] + parts[11]), (12, 3), "{parts:?}");
     let second = world.get(&format!("{GROUPS}?page=1&pageSize=1")).await.expect(200);
     assert_eq!(second["items"][0]["definitionId"], "stock");
     let of = world.get(&format!("{GROUPS}?definitionId=stock")).await.expect(200);

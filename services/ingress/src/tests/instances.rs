@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use serde_json::json;
 
 use super::world::{World, waits_for, writes_line};
@@ -156,4 +158,38 @@ async fn instances_are_counted_by_state_and_found_by_parent() {
     let none = world.get("/elsa/api/workflow-instances/counts?subStatus=Interrupted").await;
     assert_eq!(none.expect(200)["totalCount"], 0);
     world.get("/elsa/api/workflow-instances/counts?subStatus=Odd").await.problem(400);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_last_hour_is_counted_in_parts() {
+    let world = World::new().await;
+    world.publish("line", writes_line()).await;
+    world.publish("waits", waits_for("go")).await;
+    let fails = json!({"type": "Elsa.Fault", "id": "fails", "code": "Declined", "message": "no"});
+    world.publish("fails", fails).await;
+    let line = world.begin("line").await;
+    world.until(&line, "Finished").await;
+    tokio::time::sleep(Duration::from_secs(600)).await;
+    world.begin("waits").await;
+    let failed = world.begin("fails").await;
+    world.until(&failed, "Faulted").await;
+    tokio::time::sleep(Duration::from_secs(30)).await;
+    let hour = async || {
+        let hour = world.get(&format!("{LIST}/last-hour")).await.expect(200);
+        let parts = |name: &str| -> Vec<u64> {
+            let parts = serde_json::from_value(hour[name].clone()).unwrap();
+            assert_eq!(hour["isCutShort"], json!(false), "{hour}");
+            parts
+        };
+        ["started", "finished", "faulted"].map(parts)
+    };
+    // Ten and a half minutes ago, and half a minute ago.
+    let [mut started, mut finished, mut faulted] = [[0; 12]; 3];
+    (started[9], started[11], finished[9], faulted[11]) = (1, 2, 1, 1);
+    assert_eq!(hour().await, [started, finished, faulted]);
+    world.begin("waits").await;
+    assert_eq!(hour().await[0], started, "counted once in 15 seconds");
+    tokio::time::sleep(Duration::from_secs(16)).await;
+    started[11] = 3;
+    assert_eq!(hour().await[0], started);
 }

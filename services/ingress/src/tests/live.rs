@@ -281,6 +281,11 @@ async fn a_journal_is_replayed_and_followed_at_any_node() {
     world.until(&id, "Finished").await;
     let after = world.get(&journal).await.expect(200)["items"].as_array().unwrap().clone();
     assert!(after.len() > before.len());
+    let unknown = world.get(&format!("{path}?after=yesterday")).await.problem(400);
+    assert!(
+        unknown.contains("use the number of a line of this journal, start or now"),
+        "{unknown}"
+    );
     let other = world.another().await;
     let mut resumed = Reader::open(&other, &path, Some(before.len() as u64)).await;
     for line in &after[before.len()..] {
@@ -293,7 +298,14 @@ async fn a_journal_is_replayed_and_followed_at_any_node() {
         }
     }
     let mut wrong = Reader::open(&other, &path, Some(1_000)).await;
-    wrong.expect("gap").await;
+    let gap = wrong.expect("gap").await.data;
+    let last = after.len();
+    assert_eq!(
+        (&gap["from"], &gap["to"], &gap["last"]),
+        (&json!(1_001), &json!(null), &json!(last))
+    );
+    let expected = format!("there is no line 1000 yet, the last is {last}: ");
+    assert!(gap["reason"].as_str().unwrap().starts_with(&expected), "{gap}");
     assert_eq!(wrong.next().await.unwrap().id, Some(1));
     assert_eq!(world.delete(&format!("/elsa/api/workflow-instances/{id}")).await.status, 204);
 }
@@ -405,7 +417,7 @@ async fn what_cannot_be_followed_is_refused() {
     for (path, part) in [
         ("/elsa/api/events?type=ended", "started, suspended"),
         ("/elsa/api/events?until=tomorrow", "until is now"),
-        ("/elsa/api/events?after=yesterday", "use the id"),
+        ("/elsa/api/events?after=yesterday", "a time such as 2026-01-31T08:00:00Z, start or now"),
         ("/elsa/api/events?after=-1", "use the id"),
         ("/elsa/api/events?after=18446744073709551615", "use the id"),
     ] {

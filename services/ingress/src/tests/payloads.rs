@@ -102,6 +102,34 @@ async fn a_text_that_is_too_large_for_a_command_is_a_file() {
 }
 
 #[tokio::test]
+async fn a_large_value_of_an_input_travels_as_a_payload() {
+    let world = World::with(Config { body_bytes_max: 2 * MIB, ..Config::default() }).await;
+    let says = json!({"type": "Elsa.WriteHttpResponse", "id": "say",
+        "content": {"js": "({lines: getInput('Doc').lines[0].length, n: getInput('Doc').n})"}});
+    world.publish("large", says).await;
+    let doc = json!({"lines": [text(MIB)], "n": 7});
+    let (path, length) = ("/elsa/api/workflow-definitions/large/execute", json!(MIB));
+    let answer = world.post(path, &json!({"input": {"Doc": doc}})).await;
+    let id = answer.header("x-elsa-workflow-instance-id").unwrap().to_owned();
+    assert_eq!(answer.expect(200), json!({"lines": length, "n": 7}));
+    let row = world.store.load(&id.as_str().into()).await.unwrap().unwrap().instance;
+    assert!(row.state.len() < ROW_BYTES_MAX, "{} bytes", row.state.len());
+
+    // The same value by its name: it is larger than a body may be.
+    let json = json!({"lines": [text(3 * MIB)], "n": 8}).to_string();
+    let kept = world.send(post("/elsa/api/payloads", "application/json", json)).await.expect(201);
+    let named = json!({"input": {"Doc": {"$payload": kept["payload"]}}});
+    let answer = world.post(path, &named).await.expect(200);
+    assert_eq!(answer, json!({"lines": 3 * MIB, "n": 8}));
+
+    let events = json!({"input": {"lines": [text(MIB)]}});
+    world.post("/elsa/api/events/Nobody/trigger", &events).await.expect(200);
+    let many: Vec<String> = (0..4).map(|_| text(200 * 1024)).collect();
+    let sum = json!({"input": {"A": many[0], "B": many[1], "C": many[2], "D": many[3]}});
+    world.post(path, &sum).await.problem(413);
+}
+
+#[tokio::test]
 async fn a_payload_is_kept_first_and_named_by_a_start() {
     let config = Config { payload_bytes_max: MIB as u64, ..Config::default() };
     let world = World::with(config).await;

@@ -140,6 +140,11 @@ async fn a_refused_request_is_in_the_audit_log() {
         ]
     );
     send(&world, "GET", "/elsa/api/audit?outcome=maybe", &json!({}), 400).await;
+    let unknown = "/elsa/api/audit?what=nonsense";
+    let unknown = send(&world, "GET", unknown, &json!({}), 400).await;
+    let detail = unknown["detail"].as_str().unwrap();
+    let expected = r#"query parameter what is "nonsense": use one of activity-type.delete, "#;
+    assert!(detail.starts_with(expected) && detail.contains("request.refuse"), "{detail}");
 }
 
 #[tokio::test]

@@ -106,15 +106,20 @@ impl World {
 
     /// A cluster without an executor.
     pub(super) async fn without_executor(config: Config) -> Self {
-        Self::build(config, None).await
+        Self::build(config, None, &["ingress", "executor"]).await
+    }
+
+    /// A cluster without an executor, in which no node has the role of one.
+    pub(super) async fn without_the_role(config: Config) -> Self {
+        Self::build(config, None, &["ingress"]).await
     }
 
     /// A cluster without an executor, on this database.
     pub(super) async fn over(config: Config, database: Arc<dyn Store>) -> Self {
-        Self::build(config, Some(database)).await
+        Self::build(config, Some(database), &["ingress", "executor"]).await
     }
 
-    async fn build(config: Config, database: Option<Arc<dyn Store>>) -> Self {
+    async fn build(config: Config, database: Option<Arc<dyn Store>>, roles: &[&str]) -> Self {
         let clock = TokioClock::starting_at(chassis::SystemClock.now());
         let store = MemoryStore::new(Arc::new(move || clock.now()));
         let broken = Arc::new(Broken::default());
@@ -123,7 +128,7 @@ impl World {
             (database.unwrap_or_else(|| Arc::new(store.clone())), Arc::new(bus.clone()));
         let me = Member {
             node: "node".to_owned(),
-            roles: vec!["ingress".to_owned(), "executor".to_owned()],
+            roles: roles.iter().map(|role| (*role).to_owned()).collect(),
             started_at: clock.now(),
             address: None,
         };
@@ -186,17 +191,22 @@ impl World {
         self.life.spawn_fallible("executor", executor::run(context, self.life.clone()));
     }
 
-    /// Fires timers, as a node of its own.
-    pub(super) async fn start_timer(&self) {
-        let Context { store, bus, clock, .. } = self.base.clone();
+    /// Adds a node to the live ones that does nothing.
+    pub(super) async fn join(&self, node: &str, role: &str) -> Presence {
         let me = Member {
-            node: "timer".to_owned(),
-            roles: vec!["timer".to_owned()],
-            started_at: clock.now(),
+            node: node.to_owned(),
+            roles: vec![role.to_owned()],
+            started_at: self.base.clock.now(),
             address: None,
         };
-        let (nodes, nonces) = (bus.kv(Bucket::Nodes), testkit::nonces());
-        let presence = Presence::join(nodes, me, Duration::from_secs(30), nonces).await.unwrap();
+        let (nodes, nonces) = (self.base.bus.kv(Bucket::Nodes), testkit::nonces());
+        Presence::join(nodes, me, Duration::from_secs(30), nonces).await.unwrap()
+    }
+
+    /// Fires timers, as a node of its own.
+    pub(super) async fn start_timer(&self) {
+        let presence = self.join("timer", "timer").await;
+        let Context { store, bus, .. } = self.base.clone();
         let (nonces, config) = (testkit::nonces(), timer::Config::default());
         let cx = timer::Context::new("timer", store, bus, presence, nonces, config);
         self.life.spawn_fallible("timer", timer::run(cx, self.life.clone()));

@@ -111,6 +111,8 @@ pub(super) struct Cluster {
     pub(super) executors: Vec<(String, Option<Runtime>)>,
     /// Commands in the stream.
     pub(super) backlog: Option<u64>,
+    /// NATS has no consumer from which executors could pull.
+    pub(super) has_no_consumer: bool,
 }
 
 /// How lines to copy address this server.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bus::{Bucket, Scope, Stream};
 use chassis::Auth;
-use futures::future::join3;
+use futures::future::{join, join3};
 use model::{Bookmark, BookmarkId, Instance, InstanceId};
 use protocol::{Command, Letter, subject};
 use store::{CommandFilter, InstanceFilter, Page, VersionOption};
@@ -190,15 +190,16 @@ async fn open_children(
 
 async fn cluster(app: &App, id: &InstanceId, unknown: &mut Vec<String>) -> Cluster {
     let leases = app.cx.bus.kv(Bucket::Leases);
-    let (lease, status, backlog) = join3(
+    let questions = join3(
         asked("the lease", bus::look(&*leases, id.as_str())),
         asked("the executors", async {
             let status = runtime::status(app, &Scope::Cluster).await;
             status.map_err(|problem| bus::Error::Unavailable(problem.detail().to_owned()))
         }),
         asked("the queue", app.cx.bus.backlog()),
-    )
-    .await;
+    );
+    let figures = asked("the consumer of the executors", app.cx.bus.figures());
+    let ((lease, status, backlog), figures) = Box::pin(join(questions, figures)).await;
     let mut cluster = Cluster { nodes: app.cx.presence.live(), ..Cluster::default() };
     match lease {
         Ok(lease) => cluster.lease = lease,
@@ -215,6 +216,10 @@ async fn cluster(app: &App, id: &InstanceId, unknown: &mut Vec<String>) -> Clust
     }
     match backlog {
         Ok(backlog) => cluster.backlog = Some(backlog),
+        Err(reason) => unknown.push(reason),
+    }
+    match figures {
+        Ok(figures) => cluster.has_no_consumer = figures.consumers.iter().any(|it| it.is_missing),
         Err(reason) => unknown.push(reason),
     }
     cluster

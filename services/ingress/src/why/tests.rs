@@ -317,6 +317,14 @@ const CLUSTER: &[Row] = &[
         f.instance.status = SubStatus::Pending;
         without(f, "executor");
     }),
+    ("no-consumer", Note, "NATS has no consumer executor", "staunch provision", |f| {
+        f.waits = vec![event()];
+        f.cluster.has_no_consumer = true;
+    }),
+    ("no-consumer", Blocks, "no command is applied", "staunch provision", |f| {
+        f.commands = vec![command(false, 10)];
+        f.cluster.has_no_consumer = true;
+    }),
     ("cluster-paused", Blocks, "by key ops: night", "staunch runtime resume", |f| {
         f.commands = vec![command(false, 10)];
         f.cluster.pauses = vec![(Scope::Cluster, pause())];

@@ -55,6 +55,16 @@ fn hindrances(facts: &Facts) -> Vec<Finding> {
         let says = "No executor lives, so no command is applied.".to_owned();
         found.push(Finding::of(weight, "no-executor", says).doing(start_role("executor")));
     }
+    if cluster.has_no_consumer {
+        let says = format!(
+            "NATS has no consumer {} of {}, from which executors pull, so no command is applied.",
+            subject::EXECUTOR_CONSUMER,
+            subject::COMMANDS_STREAM
+        );
+        let again =
+            action("make it again; what waits in the stream is kept").staunch(&["provision"]);
+        found.push(Finding::of(weight, "no-consumer", says).doing(again));
+    }
     if let Some(pause) = cluster.pause() {
         let says = format!("The whole cluster is paused {}", by(facts.now, pause));
         let go_on = action("end the pause").staunch(&["runtime", "resume"]).posted(

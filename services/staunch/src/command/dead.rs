@@ -63,7 +63,7 @@ pub(crate) struct Which {
 /// Runs one of the `dead` commands.
 ///
 /// # Errors
-/// When the bus does not answer, or there is no such number.
+/// When the bus does not answer, there is no such number, or a letter cannot be replayed.
 pub(crate) async fn run(verb: Verb, bus: &dyn Bus, format: Format) -> Result<(), Failure> {
     match verb {
         Verb::Ls => list(&all(bus).await?, format),
@@ -73,13 +73,10 @@ pub(crate) async fn run(verb: Verb, bus: &dyn Bus, format: Format) -> Result<(),
             if body.is_some() && which.numbers.len() > 1 {
                 return Err(Failure::usage("--body is for one command: name one number"));
             }
-            let mut replayed = Vec::new();
-            for dead in chosen(bus, &which).await? {
-                replay(bus, &dead, body.as_ref()).await?;
-                say::message(&format!("{} is published again on {}", dead.number, dead.origin()));
-                replayed.push(summary(&dead));
-            }
-            changed(&replayed, format)
+            let letters = chosen(bus, &which).await?;
+            let Replayed { replayed, refusals } = replay_all(bus, &letters, body.as_ref()).await;
+            changed(&replayed, format)?;
+            verdict(letters.len(), replayed.len(), &refusals)
         }
         Verb::Rm(which) => {
             let mut removed = Vec::new();
@@ -169,9 +166,50 @@ fn show(dead: &Letter) -> Result<(), Failure> {
     output::json(&shown)
 }
 
+/// What became of the letters that were to be replayed.
+struct Replayed {
+    /// Those that were published again, for programs.
+    replayed: Vec<Value>,
+    /// The reasons of the others that were tried.
+    refusals: Vec<Kind>,
+}
+
+/// Replays each letter that can be, and says at once which cannot and why. Ends early when the bus does
+/// not answer: it would not answer for the others either.
+async fn replay_all(bus: &dyn Bus, letters: &[Letter], body: Option<&Value>) -> Replayed {
+    let mut all = Replayed { replayed: Vec::new(), refusals: Vec::new() };
+    for dead in letters {
+        let Err(failure) = replay(bus, dead, body).await else {
+            say::message(&format!("{} is published again on {}", dead.number, dead.origin()));
+            all.replayed.push(summary(dead));
+            continue;
+        };
+        say::message(&format!("{} is not replayed: {failure}", dead.number));
+        all.refusals.push(failure.kind);
+        if matches!(failure.kind, Kind::Unavailable | Kind::Forbidden) {
+            break;
+        }
+    }
+    all
+}
+
+/// The failure if some of the letters were not replayed, with their number.
+fn verdict(total: usize, replayed: usize, refusals: &[Kind]) -> Result<(), Failure> {
+    if refusals.is_empty() {
+        return Ok(());
+    }
+    let mut text = format!("{replayed} of {total} dead commands are replayed");
+    let left = total - replayed - refusals.len();
+    if left > 0 {
+        text =
+            format!("{text}; {left} were not tried, because the server refuses or does not answer");
+    }
+    Err(Failure::new(Kind::of_all(refusals), text))
+}
+
 async fn replay(bus: &dyn Bus, dead: &Letter, body: Option<&Value>) -> Result<(), Failure> {
     if let Some(why) = dead.why_not_again() {
-        return Err(Failure::new(Kind::Conflict, format!("{} {why}", dead.number)));
+        return Err(Failure::new(Kind::Conflict, format!("it {why}")));
     }
     let message = match body {
         Some(body) => dead.edited(body).map_err(|error| Failure::usage(error.to_string()))?.0,
@@ -180,4 +218,54 @@ async fn replay(bus: &dyn Bus, dead: &Letter, body: Option<&Value>) -> Result<()
     bus.publish(message).await?;
     bus.remove(Stream::Dead, dead.number).await?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use bus::{MemoryBus, Queue as _};
+    use model::{CommandId, Timestamp};
+    use protocol::{Body, Cancel, Command, Message, subject};
+
+    use super::*;
+
+    /// A bus whose dead letters are of these subjects; those of commands can be decoded.
+    async fn with_letters(subjects: &[&str]) -> MemoryBus {
+        let bus = MemoryBus::starting_at(Timestamp::from_millis(0));
+        for (number, of) in subjects.iter().enumerate() {
+            let cancel = Cancel { instance_id: "i".into(), ..Cancel::default() };
+            let id = CommandId::new(format!("c{number}"));
+            let command = Command::new(id, Body::Cancel(cancel)).encode().unwrap();
+            bus.publish(Message { subject: subject::dead(of), ..command }).await.unwrap();
+        }
+        bus
+    }
+
+    async fn left(bus: &MemoryBus) -> Vec<String> {
+        all(bus).await.unwrap().iter().map(Letter::origin).collect()
+    }
+
+    #[tokio::test]
+    async fn a_letter_that_is_no_command_holds_up_no_other() {
+        let row = "staunch.row.instances.x";
+        let cancel = "staunch.cmd.cancel.i";
+        let bus = with_letters(&[cancel, row, cancel]).await;
+        let which = Which { numbers: Vec::new(), all: true };
+        let verb = Verb::Replay { which, body: None };
+        let failure = run(verb, &bus, Format::Json).await.unwrap_err();
+        assert_eq!(failure.kind, Kind::Conflict);
+        assert_eq!(failure.message, "2 of 3 dead commands are replayed");
+        assert_eq!(left(&bus).await, [row]);
+        assert_eq!(bus.read(Stream::Commands, 1, 10).await.unwrap().len(), 2);
+        let letters = all(&bus).await.unwrap();
+        let Replayed { replayed, refusals } = replay_all(&bus, &letters, None).await;
+        assert_eq!((replayed, refusals), (Vec::new(), vec![Kind::Conflict]));
+    }
+
+    #[test]
+    fn the_verdict_counts_what_was_not_tried() {
+        assert!(verdict(3, 3, &[]).is_ok());
+        let failure = verdict(5, 1, &[Kind::Conflict, Kind::Unavailable]).unwrap_err();
+        assert_eq!(failure.kind, Kind::Failed);
+        assert!(failure.message.starts_with("1 of 5 dead commands are replayed; 2 were not tried"));
+    }
 }

@@ -4,11 +4,13 @@
 
 mod approval;
 mod crash;
+mod kills;
 mod message;
 mod stage;
 
 use chassis::{Life, Settings};
 use clap::Args;
+use ingress::Demo;
 
 use crate::output::{self, Format};
 use crate::{Failure, local, say};
@@ -24,29 +26,34 @@ pub(crate) struct DemoArgs {
     pub(crate) settings: chassis::Args,
 }
 
-/// Runs every step; then runs until Ctrl-C, or ends if `exit` is set.
+/// Runs every step; then runs until Ctrl-C, and kills the executor as often as somebody asks for it
+/// over HTTP, or ends if `exit` is set.
 ///
 /// # Errors
 /// When a step fails.
 pub(crate) async fn run(
-    exit: bool,
+    args: &DemoArgs,
     mut settings: Settings,
     life: Life,
     format: Format,
 ) -> Result<(), Failure> {
     local::on_a_free_port(&mut settings)?;
     let stop = life.stop();
-    let mut stage = Stage::start(settings, life).await?;
-    let told = tokio::select! {
+    let (demo, stand) = Demo::open();
+    let mut stage = Stage::start(&args.settings, settings, life, demo).await?;
+    let mut told = tokio::select! {
         told = tell(&mut stage) => told,
         () = stop.cancelled() => Err(Failure::failed("interrupted before the last step")),
     };
     if told.is_ok() && format == Format::Json {
         output::json(&stage.document())?;
     }
-    if told.is_ok() && !exit {
+    if told.is_ok() && !args.exit {
         stage.next_steps();
-        stop.cancelled().await;
+        told = tokio::select! {
+            ended = kills::serve(&mut stage, stand) => ended,
+            () = stop.cancelled() => Ok(()),
+        };
     }
     stage.stop().await?;
     told

@@ -71,7 +71,7 @@ pub(crate) async fn run(
             settings.secrets_key_file = Some(local::master_key_in(data)?);
         }
     }
-    let hosted = Roles::start(&settings, &life).await?;
+    let hosted = Roles::start(&settings, &life, None).await?;
     if roles::ALL.iter().all(|role| settings.serves(role)) {
         say::progress(&format!("every role is ready: {}", settings.public_url()));
         local::next_steps(&settings.public_url(), &shown, None);

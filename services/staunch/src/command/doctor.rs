@@ -24,7 +24,7 @@ use crate::{Failure, say};
 
 #[derive(Args, Debug)]
 pub(crate) struct DoctorArgs {
-    /// Address of the HTTP API; that of a live node if not given
+    /// Address of the HTTP API, which alone is asked; those of all live nodes if not given
     #[arg(long, env = "STAUNCH_SERVER", value_name = "URL")]
     pub(crate) server: Option<String>,
     /// Prints only what is not ok

@@ -33,14 +33,17 @@ pub(crate) async fn run(check: bool, settings: &Settings, format: Format) -> Res
                 say::message("the schema is up to date");
                 Ok(())
             }
-            count => Err(Failure::failed(format!(
-                "{count} migrations are missing; run `staunch migrate`"
-            ))),
+            count => {
+                let missing = missing_text(count);
+                Err(Failure::failed(format!("{missing}; run `staunch migrate`")))
+            }
         };
     }
     let applied = store_sql::migrate(url).await?;
     print("applied", &applied, format)?;
-    say::message(&format!("{} migrations applied; the schema is up to date", applied.len()));
+    let count = applied.len();
+    let noun = if count == 1 { "migration" } else { "migrations" };
+    say::message(&format!("{count} {noun} applied; the schema is up to date"));
     Ok(())
 }
 
@@ -68,15 +71,34 @@ pub(crate) async fn plan(settings: &Settings, format: Format) -> Result<(), Fail
     match planned.len() {
         0 => say::message("the schema is up to date"),
         count => say::message(&format!(
-            "{count} migrations are missing; `staunch migrate` applies them in one transaction"
+            "{}; `staunch migrate` applies all in one transaction",
+            missing_text(count)
         )),
     }
     Ok(())
+}
+
+fn missing_text(count: usize) -> String {
+    match count {
+        1 => "1 migration is missing".to_owned(),
+        count => format!("{count} migrations are missing"),
+    }
 }
 
 fn print(what: &str, names: &[String], format: Format) -> Result<(), Failure> {
     match format {
         Format::Json => output::json(&json!({ what: names })),
         Format::Table => names.iter().try_for_each(|name| say::data(name)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::missing_text;
+
+    #[test]
+    fn one_is_not_several() {
+        assert_eq!(missing_text(1), "1 migration is missing");
+        assert_eq!(missing_text(26), "26 migrations are missing");
     }
 }

@@ -4,13 +4,13 @@ use clap::Args;
 use node::permissions::Accounts;
 
 use crate::output::{self, Format};
-use crate::{Failure, say};
+use crate::{Failure, input, say};
 
 #[derive(Args, Debug)]
 pub(crate) struct NatsPermissionsArgs {
     /// A type of tasks (`taskName`, or `taskName@2` for version 2) whose workers get an account of
     /// their own; may be repeated
-    #[arg(long, value_name = "TASK")]
+    #[arg(long, value_name = "TASK", value_parser = input::task_kind)]
     pub(crate) worker: Vec<String>,
 }
 

@@ -3,10 +3,11 @@
 use chassis::Settings;
 use clap::Args;
 use node::Placement;
+use protocol::subject;
 use serde_json::{Value, json};
 
 use crate::output::{self, Format};
-use crate::{Failure, say};
+use crate::{Failure, input, say};
 
 /// The largest number of copies that JetStream keeps.
 const REPLICAS_MAX: u64 = 5;
@@ -32,7 +33,7 @@ pub(crate) struct ProvisionArgs {
     pub(crate) check: bool,
     /// A type of tasks (`taskName`, or `taskName@2` for version 2): also creates the consumer from
     /// which its workers pull, which else is made with its first task; may be repeated
-    #[arg(long, value_name = "TASK", conflicts_with = "check")]
+    #[arg(long, value_name = "TASK", conflicts_with = "check", value_parser = input::task_kind)]
     pub(crate) worker: Vec<String>,
     /// Makes this NATS belong to the database of `database-url`, instead of another one that is gone
     /// for good
@@ -65,7 +66,8 @@ pub(crate) async fn run(
     }
     let mut consumers = Vec::new();
     for worker in &args.worker {
-        consumers.push(bus.provision_worker(worker).await?);
+        let (task_type, version) = subject::task_kind(worker).map_err(Failure::usage)?;
+        consumers.push(bus.provision_worker(task_type, version).await?);
     }
     bus.verify().await?;
     if args.claim {

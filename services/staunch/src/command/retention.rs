@@ -3,6 +3,7 @@
 
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bus::Bus;
 use chassis::Settings;
@@ -116,12 +117,26 @@ fn row(group: &Group) -> Vec<String> {
     vec![
         group.definition_id.to_string(),
         group.status.to_string(),
-        span::text(group.kept),
+        kept(group.kept),
         group.removed.to_string(),
         then(group).to_owned(),
         group.held.to_string(),
         group.oldest.map(|oldest| oldest.to_string()).unwrap_or_default(),
     ]
+}
+
+/// A time as a setting has it, such as `30d`.
+fn kept(time: Duration) -> String {
+    const HOUR: u64 = 60 * 60;
+    const DAY: u64 = 24 * HOUR;
+    match time.as_secs() {
+        _ if time.subsec_nanos() > 0 => span::text(time),
+        0 => span::text(time),
+        seconds if seconds.is_multiple_of(DAY) => format!("{}d", seconds / DAY),
+        seconds if seconds.is_multiple_of(HOUR) => format!("{}h", seconds / HOUR),
+        seconds if seconds.is_multiple_of(60) => format!("{}m", seconds / 60),
+        _ => span::text(time),
+    }
 }
 
 fn then(group: &Group) -> &'static str {
@@ -154,4 +169,18 @@ fn document(report: &Report, dry_run: bool) -> Value {
         "kept": unclear.collect::<Vec<_>>(),
         "others": report.others,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_shown_as_settings_have_them() {
+        for text in ["1d", "30d", "2h", "90m"] {
+            assert_eq!(kept(span::parse(text).unwrap()), text);
+        }
+        assert_eq!(kept(Duration::from_secs(36 * 60 * 60)), "36h");
+        assert_eq!(kept(Duration::from_millis(3_600_500)), "01:00:00.5000000");
+    }
 }

@@ -162,6 +162,7 @@ pub(super) async fn note(
     target: &str,
     details: Value,
 ) -> Result<(), Failure> {
+    debug_assert!(store::AUDITED.contains(&what), "add {what} to store::AUDITED");
     let entry = Audit {
         at: SystemClock.now(),
         who: "command line".to_owned(),

@@ -11,7 +11,7 @@ use crate::roles::Roles;
 /// # Errors
 /// When they cannot start, or one fails.
 pub(crate) async fn run(settings: Settings, life: Life, format: Format) -> Result<(), Failure> {
-    let roles = Roles::start(&settings, &life).await?;
+    let roles = Roles::start(&settings, &life, None).await?;
     roles.announce(&settings);
     if format == Format::Json {
         output::json(&roles.document(&settings))?;

@@ -28,6 +28,10 @@ pub(crate) struct SupportBundleArgs {
     /// Address of the HTTP API; that of every live node if not given
     #[arg(long, env = "STAUNCH_SERVER", value_name = "URL")]
     pub(crate) server: Option<String>,
+    /// Further addresses with metrics, such as those of --admin-listen of nodes without the role
+    /// ingress, separated by commas; at most 64
+    #[arg(long, value_delimiter = ',', value_name = "URL")]
+    pub(crate) nodes: Vec<String>,
     #[command(flatten)]
     pub(crate) settings: chassis::Args,
 }
@@ -39,6 +43,7 @@ pub(crate) struct SupportBundleArgs {
 pub(crate) async fn run(
     file: Option<PathBuf>,
     server: Option<String>,
+    nodes: Vec<String>,
     settings: &Settings,
     format: Format,
 ) -> Result<(), Failure> {
@@ -49,7 +54,7 @@ pub(crate) async fn run(
     });
     let out = create(&file)?;
     let scrubber = Scrubber::of(settings);
-    let entries = contents::gather(server, settings).await;
+    let entries = contents::gather(server, nodes, settings).await;
     let entries: Vec<Entry> =
         entries.into_iter().map(|(name, text)| (name, scrubber.clean(&text))).collect();
     write(out, &entries)

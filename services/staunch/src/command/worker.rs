@@ -50,7 +50,7 @@ enum Verb {
     /// Prints the account of NATS of a pool of workers, with what it needs alone
     Creds {
         /// The type of its tasks; `Ship@2` is version 2
-        #[arg(required = true, value_name = "TYPE")]
+        #[arg(required = true, value_name = "TYPE", value_parser = input::task_kind)]
         types: Vec<String>,
     },
 }
@@ -82,7 +82,7 @@ pub(crate) async fn run(args: WorkerArgs, format: Format) -> Result<(), Failure>
             output::done(format, &format!("{type_name} version {version} is removed"), &document)
         }
         Verb::Creds { types } => {
-            let responders = responders(&types);
+            let responders = responders(&types)?;
             nats_permissions::run_for_workers(&NatsPermissionsArgs { worker: types }, format)?;
             say::message(&responders);
             Ok(())
@@ -167,18 +167,18 @@ fn registered(made: &Value) -> String {
 }
 
 /// Whom the printed permissions are not for. The mode of a type is not known here: no server is asked.
-fn responders(types: &[String]) -> String {
+fn responders(types: &[String]) -> Result<String, Failure> {
     let subjects = types.iter().map(|kind| {
-        let (type_name, version) = subject::task_kind(kind);
-        subject::act(type_name, version)
+        let (type_name, version) = subject::task_kind(kind).map_err(Failure::usage)?;
+        Ok(subject::act(type_name, version))
     });
-    let subjects: Vec<_> = subjects.collect();
-    format!(
+    let subjects = subjects.collect::<Result<Vec<_>, Failure>>()?;
+    Ok(format!(
         "These permissions are for workers of tasks. An activity of mode request is answered by a \
          user in the account of Staunch that may subscribe to {}: docs/activity-types.md, \
          \"Permissions\".",
         subjects.join(", ")
-    )
+    ))
 }
 
 /// The subject of its tasks or requests.
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn permissions_for_tasks_say_what_a_responder_needs() {
-        let said = responders(&["upper".to_owned(), "Ship@2".to_owned()]);
+        let said = responders(&["upper".to_owned(), "Ship@2".to_owned()]).unwrap();
         assert!(said.contains("subscribe to staunch.act.upper, staunch.act.Ship.2: "), "{said}");
     }
 }

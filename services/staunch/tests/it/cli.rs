@@ -96,6 +96,8 @@ async fn one_reason_has_one_exit_code() {
         ended_with(&output, 5, "127.0.0.1:");
         assert!(!stderr(&output).contains("hunter2"), "{output:?}");
     }
+    let wrong_mode = format!("{postgres}?sslmode=verify_full");
+    let no_root = format!("{postgres}?sslrootcert=nope.pem");
     let wrong = [
         &["fly"][..],
         &["run"],
@@ -114,6 +116,10 @@ async fn one_reason_has_one_exit_code() {
         &["instance", "ls", "--limit", "0"],
         &["instance", "ls", "--limit", "9223372036854775808"],
         &["provision", "--replicas", "0"],
+        &["provision", "--nats-url", &nats, "--nats-ca", "nope.pem"],
+        &["server", "--nats-url", &nats, "--nats-ca", "nope.pem"],
+        &["key", "ls", "--database-url", &wrong_mode],
+        &["key", "ls", "--database-url", &no_root],
     ];
     for arguments in wrong {
         let output = run_in(here.path(), arguments).await;

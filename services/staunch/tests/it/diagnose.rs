@@ -166,10 +166,12 @@ async fn the_doctor_finds_what_was_broken_by_hand() {
     assert!(warnings.contains("staunch runtime resume"), "{report:#}");
 
     site.publish("$JS.API.STREAM.DELETE.STAUNCH_TASKS", "").await;
+    site.publish("$JS.API.STREAM.DELETE.OBJ_staunch_payloads", "").await;
     let broken = site.examine(&["doctor"]).await;
     assert_eq!(broken.status.code(), Some(1), "{}", stderr(&broken));
     let said = String::from_utf8(broken.stdout).unwrap();
     assert!(said.contains("bad   nats      STAUNCH_TASKS is missing"), "{said}");
+    assert!(said.contains("bad   nats      OBJ_staunch_payloads is missing"), "{said}");
     assert!(said.contains("-> run `staunch provision`"), "{said}");
     site.dev.end().await;
 }
@@ -276,6 +278,7 @@ async fn a_support_bundle_has_everything_but_secrets() {
         "\"grade\": \"ok\"",
         "staunch.cmd.cancel.x",
         "\"name\": \"nats-url\"",
+        "metrics-missing.json[]",
     ] {
         assert!(all.contains(part), "{part} is not in the bundle");
     }

@@ -132,7 +132,7 @@ async fn an_interrupt_leaves_nothing_behind() {
     assert_eq!(made(&urls[0]).await, 0);
 }
 
-/// A validation from a page: its events come one by one; only one runs at a node; it is over, and
+/// A validation from a page: its events come one by one; only one runs in the cluster; it is over, and
 /// nothing of it is left, soon after its reader has gone.
 #[tokio::test]
 async fn a_validation_over_http_ends_with_its_reader() {
@@ -153,14 +153,21 @@ async fn a_validation_over_http_ends_with_its_reader() {
         assert!(seen.contains(&format!(r#""node":"{node}""#)), "{seen}");
     }
     assert!(made(&urls[1]).await > 0);
-    let second = client().post(&url).send().await.unwrap();
-    assert_eq!(second.status(), 409);
-    let text = second.text().await.unwrap();
-    assert!(text.contains("ask another node"), "{text}");
+    let elsewhere = format!("{}/elsa/api/cluster/validation", urls[1]);
+    for second in [&url, &elsewhere] {
+        let second = client().post(second).send().await.unwrap();
+        assert_eq!(second.status(), 409);
+        let text = second.text().await.unwrap();
+        assert!(text.contains("node node-1 makes a validation already"), "{text}");
+    }
     drop(answer);
     eventually("nothing is left", SOON, async || made(&urls[1]).await == 0).await;
     eventually("another one may begin", SOON, async || {
         client().post(&url).send().await.unwrap().status() == 200
+    })
+    .await;
+    eventually("so may one at another node", SOON, async || {
+        client().post(&elsewhere).send().await.unwrap().status() == 200
     })
     .await;
 }

@@ -22,6 +22,23 @@ export const instancesQuery = (request: Api["ListRequest"], key: unknown) =>
     placeholderData: keepPreviousData,
   });
 
+/** What started, finished and faulted in the last hour, five minutes by five minutes. */
+export const lastHourQuery = queryOptions({
+  queryKey: ["last-hour"],
+  queryFn: ({ signal }) => get<Api["LastHour"]>("/workflow-instances/last-hour", undefined, signal),
+  refetchInterval: 30_000,
+});
+
+/** Whether this is `staunch demo`. Only there something changes: while it does, it is asked often. */
+export const demoQuery = queryOptions({
+  queryKey: ["demo"],
+  queryFn: ({ signal }) => get<Api["DemoShown"]>("/demo", undefined, signal),
+  refetchInterval: ({ state: { data } }) => {
+    if (!data?.isDemo) return false;
+    return data.state === "Running" && !data.lastKill ? 30_000 : 2000;
+  },
+});
+
 /** How many instances match, each filter by itself; the server counts. */
 export function useCounts(filters: Api["ListRequest"][], key: unknown = filters) {
   return useQuery({

@@ -803,6 +803,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/elsa/api/cluster/listeners": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The sources of messages to which workflows listen: subjects, streams, buckets and object stores. Each
+         *     says which definitions and how many instances want it, and how far behind its consumer is. Messages
+         *     on a subject that no stream keeps are heard at most once, and have no lag.
+         */
+        get: operations["get_cluster_listeners"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/elsa/api/cluster/statements": {
         parameters: {
             query?: never;
@@ -860,10 +881,50 @@ export interface paths {
          *     delete definitions, and to resume and delete instances. It starts some hundreds of small workflows
          *     through every node, for about a minute, and removes all of it at its end. It kills and restarts no
          *     node. The events are `begun`, with the nodes; `part`, `doing` and `check` while it goes on; and at its
-         *     end `done`, with all checks. It ends when the reader leaves, and cleans up then, too. A node makes one
-         *     validation at a time.
+         *     end `done`, with all checks. It ends when the reader leaves, and cleans up then, too. A cluster makes
+         *     one validation at a time.
          */
         post: operations["post_cluster_validation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elsa/api/demo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whether this is `staunch demo`; there, which executor works, and what became of the instances since
+         *     one was killed over HTTP. Each figure is counted up to 100000.
+         */
+        get: operations["get_demo"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elsa/api/demo/executors/kill": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Kills the executor of `staunch demo`, as a crash would; another one starts in its place a moment
+         *     later. One at a time. No other cluster has an executor that can be killed this way.
+         */
+        post: operations["post_demo_executors_kill"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2549,6 +2610,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/elsa/api/workflow-instances/last-hour": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How many instances started, finished and faulted in the last hour, in twelve parts of five minutes,
+         *     the oldest first. Each figure is counted up to 10000: `isCutShort` says that there are more. An
+         *     answer may be 15 seconds old: `until` is the time of its counting.
+         */
+        get: operations["get_workflow_instances_last_hour"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/elsa/api/workflow-instances/query": {
         parameters: {
             query?: never;
@@ -3724,6 +3806,56 @@ export interface components {
             /** Format: int64 */
             deleted: number;
         };
+        /** @description An executor that was killed, and what became of the instances since. */
+        DemoKill: {
+            /**
+             * Format: date-time
+             * @description When it was dead.
+             */
+            at: string;
+            /**
+             * Format: int64
+             * @description The instances that finished since, whenever they were started.
+             */
+            finishedSince: number;
+            /**
+             * Format: int64
+             * @description The instances that there were then.
+             */
+            instancesBefore: number;
+            /**
+             * Format: int64
+             * @description Those of them that are there now.
+             */
+            instancesKept: number;
+            /**
+             * Format: int64
+             * @description Those of them that another executor has worked on since.
+             */
+            instancesMovedOn: number;
+            killed: components["schemas"]["DemoProcess"];
+            /**
+             * Format: int64
+             * @description The instances that were started since.
+             */
+            startedSince: number;
+        };
+        /** @description An executor of the demo. */
+        DemoProcess: {
+            /** @description Its name among the nodes. */
+            node: string;
+            /** Format: int32 */
+            processId: number;
+        };
+        /** @description Whether this is `staunch demo`, and what its executors did. */
+        DemoShown: {
+            executor?: components["schemas"]["DemoProcess"] | null;
+            /** @description False in every other cluster: there the other members are null. */
+            isDemo: boolean;
+            lastKill?: components["schemas"]["DemoKill"] | null;
+            /** @description `Showing` its own steps, `Running`, or `Replacing` an executor. */
+            state?: string | null;
+        };
         /** @description This description, as OpenAPI 3.1. */
         Description: {
             info: Record<string, never>;
@@ -3825,6 +3957,11 @@ export interface components {
              * @default []
              */
             names?: string[] | null;
+            /**
+             * @description The children of this instance; at most one.
+             * @default []
+             */
+            parentWorkflowInstanceIds?: string[] | null;
             /** @default null */
             searchTerm?: string | null;
             /** @default [] */
@@ -4417,6 +4554,8 @@ export interface components {
             instanceCount: number;
             /** Format: date-time */
             lastAt: string;
+            /** @description The incidents in each five minutes of the last hour, the oldest first. */
+            lastHourParts: number[];
             /** @description The message of the newest incident. */
             message: string;
             newestInstanceId: string;
@@ -5197,6 +5336,26 @@ export interface components {
              */
             size: number;
         };
+        /** @description What instances did in the last hour, in parts of the same length, the oldest first. */
+        LastHour: {
+            /** @description Those that faulted, and are still so. */
+            faulted: number[];
+            /** @description Those that finished. */
+            finished: number[];
+            /** @description Some part has more than was counted. */
+            isCutShort: boolean;
+            /**
+             * Format: int64
+             * @description The length of a part.
+             */
+            partSeconds: number;
+            /** Format: date-time */
+            since: string;
+            /** @description The instances that were started in each part. */
+            started: number[];
+            /** @description When it was counted. */
+            until: string;
+        };
         /** @description A lease that goes on. */
         LeaseRenewed: {
             /** @description Takes the place of the lease before it. */
@@ -5430,6 +5589,113 @@ export interface components {
                 status: string;
                 workflowInstanceId: string;
             }[];
+        };
+        /** @description A source of messages, and how far behind those are who listen to it. */
+        Listener: {
+            /** @description Where it begins when its consumer is made: `new`, `all`, or a time. */
+            begins: string;
+            /** @description The durable consumer in the stream, which all executors share. */
+            consumer?: string | null;
+            /**
+             * Format: date-time
+             * @description When the consumer was made.
+             */
+            createdAt?: string | null;
+            /**
+             * Format: int64
+             * @description The number of all definitions that want it.
+             */
+            definitionCount: number;
+            /** @description The definitions that want it, the first 20 in the order of their ids. */
+            definitions: components["schemas"]["ListeningDefinition"][];
+            /**
+             * Format: int64
+             * @description The number in the stream of the last message that was delivered.
+             */
+            delivered?: number | null;
+            /**
+             * Format: date-time
+             * @description When it was delivered.
+             */
+            deliveredAt?: string | null;
+            /** @description The subject, which may have wildcards; of a bucket the pattern of its keys. */
+            filter: string;
+            /** @description Only messages for which an expression is true are taken; the lag counts the others, too. */
+            hasPredicate: boolean;
+            /**
+             * @description The hash of its stimulus. Workflows that name the same source, with the same expressions, share
+             *     its messages.
+             */
+            hash: string;
+            /**
+             * Format: int64
+             * @description Messages that executors have got and not settled.
+             */
+            inHand?: number | null;
+            /** @description A message is handed over when the instances that took the one before have ended or wait. */
+            isInOrder: boolean;
+            /**
+             * @description A stream keeps the messages until they are taken. Otherwise each is heard at most once, and
+             *     there is no lag.
+             */
+            isKept: boolean;
+            kind: components["schemas"]["ListenerKind"];
+            /**
+             * Format: int64
+             * @description Messages that nobody has got yet; null where there is no consumer, or nothing is known of it.
+             */
+            lag?: number | null;
+            /** @description The stream, the bucket or the object store; null for messages as they come. */
+            name?: string | null;
+            /** @description Why it is not taken, in words. */
+            reason?: string | null;
+            /**
+             * Format: int64
+             * @description Those of them that were delivered before.
+             */
+            redelivered?: number | null;
+            state: components["schemas"]["ListenerState"];
+            /** @description The stream as NATS has it, which is behind a bucket and an object store, too. */
+            stream?: string | null;
+            /**
+             * Format: int64
+             * @description Bookmarks of instances that wait for a message of it.
+             */
+            waiting: number;
+        };
+        /**
+         * @description What a source is.
+         * @enum {string}
+         */
+        ListenerKind: "subject" | "stream" | "bucket" | "objectStore";
+        /**
+         * @description What becomes of the messages of a source: executors listen; the settings let none of its
+         *     definitions listen; no executor lives; its stream does not exist; its consumer is not made yet; or
+         *     NATS does not say.
+         * @enum {string}
+         */
+        ListenerState: "listening" | "notAllowed" | "noExecutor" | "noStream" | "notYet" | "unknown";
+        /** @description The sources of messages to which workflows listen. */
+        Listeners: {
+            /** @description Workflows name more sources than are looked at: executors follow 10000. */
+            isCutShort: boolean;
+            /** @description In the order of their streams and subjects; those without a stream first. */
+            items: components["schemas"]["Listener"][];
+            /** Format: int64 */
+            totalCount: number;
+        };
+        /** @description A definition that wants the messages of a source. */
+        ListeningDefinition: {
+            definitionId: string;
+            /** @description The settings of the node that answers let it listen. */
+            isAllowed: boolean;
+            /** @description Its published version starts with a message. */
+            starts: boolean;
+            /**
+             * Format: int64
+             * @description Bookmarks of its instances that wait for a message.
+             */
+            waiting: number;
         };
         /** @description The tokens of a login. */
         LoginAnswer: {
@@ -5918,6 +6184,11 @@ export interface components {
              * @default []
              */
             names?: string[] | null;
+            /**
+             * @description The children of this instance; at most one.
+             * @default []
+             */
+            parentWorkflowInstanceIds?: string[] | null;
             /** @default null */
             searchTerm?: string | null;
             /** @default [] */
@@ -7767,6 +8038,11 @@ export interface components {
          * @example order-7
          */
         "X-Elsa-Workflow-Instance-Id": string;
+        /**
+         * @description Why the request is not carried out yet, where no node with the role `executor` is live
+         * @example no executor is running: the request is kept, and is carried out when a node with the role executor runs again
+         */
+        "X-Staunch-Detail": string;
     };
     pathItems: never;
 }
@@ -7883,6 +8159,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Traceparent: components["headers"]["Traceparent"];
+                    "X-Staunch-Detail": components["headers"]["X-Staunch-Detail"];
                     Location: components["headers"]["Location"];
                     "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
                     [name: string]: unknown;
@@ -8037,6 +8314,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Traceparent: components["headers"]["Traceparent"];
+                    "X-Staunch-Detail": components["headers"]["X-Staunch-Detail"];
                     Location: components["headers"]["Location"];
                     "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
                     [name: string]: unknown;
@@ -10077,10 +10355,10 @@ export interface operations {
                  */
                 who?: string;
                 /**
-                 * @description Only entries of this action, such as `definition.publish`
-                 * @example definition.publish
+                 * @description Only entries of this change, such as `definition.publish`; the refusal of another word names all
+                 * @example activity-type.delete
                  */
-                what?: string;
+                what?: "activity-type.delete" | "activity-type.register" | "activity.test" | "alterations.submit" | "application.create" | "application.delete" | "cluster.validate" | "dead-letter.delete" | "dead-letter.replay" | "definition.delete" | "definition.import" | "definition.label" | "definition.publish" | "definition.refresh" | "definition.retract" | "definition.revert" | "definition.save" | "demo.kill-executor" | "event.raise" | "instance.alter" | "instance.cancel" | "instance.delete" | "instance.export" | "instance.import" | "instance.restart" | "instance.resume" | "instance.retention" | "instance.start" | "key.create" | "key.delete" | "label.create" | "label.delete" | "label.update" | "login" | "login.refuse" | "logout" | "request.refuse" | "role.create" | "role.delete" | "role.update" | "runtime.drain" | "runtime.pause" | "runtime.resume" | "schedule.pause" | "schedule.resume" | "schedule.trigger" | "secret.create" | "secret.delete" | "secret.rekey" | "secret.revoke" | "secret.rotate" | "secret.test" | "secret.update" | "session.reuse" | "signing-key.delete" | "signing-key.rotate" | "task.complete" | "task.fail" | "task.take" | "token.bookmark.resume" | "token.event.trigger" | "token.grant" | "token.refuse" | "user.create" | "user.delete" | "user.password" | "user.update" | "version.delete" | "workflow.test";
                 /**
                  * @description Only entries about this target
                  * @example order
@@ -10625,6 +10903,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Traceparent: components["headers"]["Traceparent"];
+                    "X-Staunch-Detail": components["headers"]["X-Staunch-Detail"];
                     Location: components["headers"]["Location"];
                     "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
                     [name: string]: unknown;
@@ -10779,6 +11058,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Traceparent: components["headers"]["Traceparent"];
+                    "X-Staunch-Detail": components["headers"]["X-Staunch-Detail"];
                     Location: components["headers"]["Location"];
                     "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
                     [name: string]: unknown;
@@ -11952,6 +12232,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Traceparent: components["headers"]["Traceparent"];
+                    "X-Staunch-Detail": components["headers"]["X-Staunch-Detail"];
                     Location: components["headers"]["Location"];
                     "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
                     [name: string]: unknown;
@@ -12130,6 +12411,95 @@ export interface operations {
             504: components["responses"]["TooSlow"];
         };
     };
+    get_cluster_listeners: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The number of pages to leave out
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description The largest number of items, at most 1000; 100 without it
+                 * @example 1
+                 */
+                pageSize?: number;
+                /**
+                 * @description The number of items to leave out, instead of `page`
+                 * @example 1
+                 */
+                skip?: number;
+                /**
+                 * @description Another name of `pageSize`
+                 * @example 1
+                 */
+                take?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sources of messages to which workflows listen. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "hash": "3F2C9D7E8A1B4C5D6E7F8091A2B3C4D5E6F708192A3B4C5D6E7F8091A2B3C4D5",
+                     *           "kind": "stream",
+                     *           "name": "ORDERS",
+                     *           "filter": "orders.*.new",
+                     *           "stream": "ORDERS",
+                     *           "consumer": "staunch-3F2C9D7E8A1B4C5D6E7F8091A2B3C4D5",
+                     *           "begins": "new",
+                     *           "isKept": true,
+                     *           "isInOrder": false,
+                     *           "hasPredicate": false,
+                     *           "state": "noExecutor",
+                     *           "reason": "no node with the role executor lives: start one",
+                     *           "lag": 3,
+                     *           "inHand": 0,
+                     *           "redelivered": 0,
+                     *           "delivered": 41,
+                     *           "deliveredAt": "2026-11-21T09:04:29.000Z",
+                     *           "createdAt": "2026-11-20T08:00:00.000Z",
+                     *           "waiting": 2,
+                     *           "definitions": [
+                     *             {
+                     *               "definitionId": "order",
+                     *               "starts": true,
+                     *               "waiting": 2,
+                     *               "isAllowed": true
+                     *             }
+                     *           ],
+                     *           "definitionCount": 1
+                     *         }
+                     *       ],
+                     *       "totalCount": 1,
+                     *       "isCutShort": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Listeners"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
     get_cluster_statements: {
         parameters: {
             query?: {
@@ -12288,7 +12658,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            /** @description A validation runs at this node */
+            /** @description A node makes a validation already; the detail names it */
             409: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -12302,11 +12672,11 @@ export interface operations {
                      *       "type": "urn:staunch:problem:unfit",
                      *       "title": "Unfit",
                      *       "status": 409,
-                     *       "detail": "A validation runs at this node",
+                     *       "detail": "A node makes a validation already; the detail names it",
                      *       "instance": "/elsa/api/workflow-instances/order-7",
                      *       "errors": {
                      *         "generalErrors": [
-                     *           "A validation runs at this node"
+                     *           "A node makes a validation already; the detail names it"
                      *         ]
                      *       }
                      *     }
@@ -12317,6 +12687,198 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    get_demo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Whether this is `staunch demo`, and what its executors did. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "executor": {
+                     *         "node": "node-1",
+                     *         "processId": 1
+                     *       },
+                     *       "isDemo": false,
+                     *       "lastKill": {
+                     *         "at": "2026-01-31T08:00:00.000Z",
+                     *         "finishedSince": 1,
+                     *         "instancesBefore": 1,
+                     *         "instancesKept": 1,
+                     *         "instancesMovedOn": 1,
+                     *         "killed": {
+                     *           "node": "node-1",
+                     *           "processId": 1
+                     *         },
+                     *         "startedSince": 1
+                     *       },
+                     *       "state": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DemoShown"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    post_demo_executors_kill: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is dead: `lastKill` says which it was */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "executor": {
+                     *         "node": "node-1",
+                     *         "processId": 1
+                     *       },
+                     *       "isDemo": false,
+                     *       "lastKill": {
+                     *         "at": "2026-01-31T08:00:00.000Z",
+                     *         "finishedSince": 1,
+                     *         "instancesBefore": 1,
+                     *         "instancesKept": 1,
+                     *         "instancesMovedOn": 1,
+                     *         "killed": {
+                     *           "node": "node-1",
+                     *           "processId": 1
+                     *         },
+                     *         "startedSince": 1
+                     *       },
+                     *       "state": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DemoShown"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description This is no demo */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:not-found",
+                     *       "title": "Not found",
+                     *       "status": 404,
+                     *       "detail": "there is no workflow instance order-7",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "there is no workflow instance order-7"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["BodyTimeout"];
+            /** @description The demo still shows its own steps, or an executor is being replaced */
+            409: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:unfit",
+                     *       "title": "Unfit",
+                     *       "status": 409,
+                     *       "detail": "The demo still shows its own steps, or an executor is being replaced",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "The demo still shows its own steps, or an executor is being replaced"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            /** @description The demo does not answer */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:overloaded",
+                     *       "title": "Overloaded",
+                     *       "status": 503,
+                     *       "detail": "The demo does not answer",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "The demo does not answer"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             504: components["responses"]["TooSlow"];
         };
     };
@@ -13103,6 +13665,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Traceparent: components["headers"]["Traceparent"];
+                    "X-Staunch-Detail": components["headers"]["X-Staunch-Detail"];
                     Location: components["headers"]["Location"];
                     "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
                     [name: string]: unknown;
@@ -13251,6 +13814,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Traceparent: components["headers"]["Traceparent"];
+                    "X-Staunch-Detail": components["headers"]["X-Staunch-Detail"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14359,6 +14923,9 @@ export interface operations {
                      *           "id": "order-7",
                      *           "instanceCount": 1,
                      *           "lastAt": "2026-01-31T08:00:00.000Z",
+                     *           "lastHourParts": [
+                     *             1
+                     *           ],
                      *           "message": "waits for the event Approved",
                      *           "newestInstanceId": "text",
                      *           "workflowInstanceIds": [
@@ -15346,6 +15913,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Traceparent: components["headers"]["Traceparent"];
+                    "X-Staunch-Detail": components["headers"]["X-Staunch-Detail"];
                     "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
                     [name: string]: unknown;
                 };
@@ -16410,6 +16978,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Traceparent: components["headers"]["Traceparent"];
+                    "X-Staunch-Detail": components["headers"]["X-Staunch-Detail"];
                     Location: components["headers"]["Location"];
                     "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
                     [name: string]: unknown;
@@ -16599,6 +17168,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Traceparent: components["headers"]["Traceparent"];
+                    "X-Staunch-Detail": components["headers"]["X-Staunch-Detail"];
                     Location: components["headers"]["Location"];
                     "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
                     [name: string]: unknown;
@@ -19441,6 +20011,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Traceparent: components["headers"]["Traceparent"];
+                    "X-Staunch-Detail": components["headers"]["X-Staunch-Detail"];
                     Location: components["headers"]["Location"];
                     "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
                     "X-Elsa-Workflow-Cannot-Start": components["headers"]["X-Elsa-Workflow-Cannot-Start"];
@@ -19724,6 +20295,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Traceparent: components["headers"]["Traceparent"];
+                    "X-Staunch-Detail": components["headers"]["X-Staunch-Detail"];
                     Location: components["headers"]["Location"];
                     "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
                     "X-Elsa-Workflow-Cannot-Start": components["headers"]["X-Elsa-Workflow-Cannot-Start"];
@@ -21475,6 +22047,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Traceparent: components["headers"]["Traceparent"];
+                    "X-Staunch-Detail": components["headers"]["X-Staunch-Detail"];
                     Location: components["headers"]["Location"];
                     "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
                     [name: string]: unknown;
@@ -21761,6 +22334,53 @@ export interface operations {
             504: components["responses"]["TooSlow"];
         };
     };
+    get_workflow_instances_last_hour: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What instances did in the last hour, in parts of the same length, the oldest first. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "faulted": [
+                     *         1
+                     *       ],
+                     *       "finished": [
+                     *         1
+                     *       ],
+                     *       "isCutShort": false,
+                     *       "partSeconds": 1,
+                     *       "since": "2026-01-31T08:00:00.000Z",
+                     *       "started": [
+                     *         1
+                     *       ],
+                     *       "until": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LastHour"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
     post_workflow_instances_query: {
         parameters: {
             query?: {
@@ -21920,6 +22540,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Traceparent: components["headers"]["Traceparent"];
+                    "X-Staunch-Detail": components["headers"]["X-Staunch-Detail"];
                     Location: components["headers"]["Location"];
                     "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
                     [name: string]: unknown;
@@ -22342,6 +22963,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Traceparent: components["headers"]["Traceparent"];
+                    "X-Staunch-Detail": components["headers"]["X-Staunch-Detail"];
                     Location: components["headers"]["Location"];
                     "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
                     [name: string]: unknown;
@@ -23160,6 +23782,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Traceparent: components["headers"]["Traceparent"];
+                    "X-Staunch-Detail": components["headers"]["X-Staunch-Detail"];
                     Location: components["headers"]["Location"];
                     "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
                     [name: string]: unknown;
@@ -23321,6 +23944,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Traceparent: components["headers"]["Traceparent"];
+                    "X-Staunch-Detail": components["headers"]["X-Staunch-Detail"];
                     Location: components["headers"]["Location"];
                     "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
                     [name: string]: unknown;
@@ -23635,6 +24259,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Traceparent: components["headers"]["Traceparent"];
+                    "X-Staunch-Detail": components["headers"]["X-Staunch-Detail"];
                     Location: components["headers"]["Location"];
                     "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
                     [name: string]: unknown;
@@ -24027,6 +24652,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Traceparent: components["headers"]["Traceparent"];
+                    "X-Staunch-Detail": components["headers"]["X-Staunch-Detail"];
                     Location: components["headers"]["Location"];
                     "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
                     [name: string]: unknown;

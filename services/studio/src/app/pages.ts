@@ -8,7 +8,12 @@ export const PAGES = [
   { key: "incidents", to: "/incidents", icon: "incidents", needs: ["read:workflow-instances"] },
   { key: "schedules", to: "/schedules", icon: "clock", needs: ["read:schedules"] },
   { key: "tasks", to: "/tasks", icon: "tasks", needs: ["read:activity-descriptors"] },
-  { key: "messages", to: "/messages", icon: "messages", needs: ["read:bookmark-queue:dead-letters"] },
+  {
+    key: "messages",
+    to: "/messages",
+    icon: "messages",
+    needs: ["read:bookmark-queue:dead-letters", "read:nodes"],
+  },
   { key: "cluster", to: "/cluster", icon: "cluster", needs: ["read:nodes", "read:workflow-runtime"] },
   {
     key: "access",

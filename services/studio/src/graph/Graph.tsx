@@ -286,7 +286,9 @@ export function Graph({ root, marks, before, notes, selected, onSelect }: Props)
           </ControlButton>
         )}
       </Controls>
-      {drawn.boxes.length > 15 && <MiniMap pannable zoomable ariaLabel={t.graph.miniMap} />}
+      {drawn.boxes.length > 15 && (
+        <MiniMap className="max-md:hidden" pannable zoomable ariaLabel={t.graph.miniMap} />
+      )}
     </ReactFlow>
   );
 }

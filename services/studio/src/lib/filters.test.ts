@@ -129,13 +129,13 @@ describe("filters", () => {
 
   it("are no filter of a plan where the plan cannot say the same", () => {
     expect(toPlanFilter(fromAddress({ version: "3" }), NOW)).toBeUndefined();
-    expect(toPlanFilter(fromAddress({ parent: "p1" }), NOW)).toBeUndefined();
     expect(toRequest(fromAddress({ parent: "p1" }), NOW, 50)).toMatchObject({
       parentWorkflowInstanceId: "p1",
     });
-    expect(toPlanFilter(fromAddress({ definition: "a", name: "b" }), NOW)).toMatchObject({
+    expect(toPlanFilter(fromAddress({ definition: "a", name: "b", parent: "p1" }), NOW)).toMatchObject({
       definitionIds: ["a"],
       names: ["b"],
+      parentWorkflowInstanceIds: ["p1"],
     });
   });
 });

@@ -194,9 +194,9 @@ export function toRequest(filter: InstanceFilter, now: number, pageSize: number)
   };
 }
 
-/** The filter of a plan that changes all instances that match; it has no version number and no parent. */
+/** The filter of a plan that changes all instances that match; it has no version number. */
 export function toPlanFilter(filter: InstanceFilter, now: number): Api["PlanFilter"] | undefined {
-  if (filter.version !== undefined || filter.parent) return undefined;
+  if (filter.version !== undefined) return undefined;
   return {
     searchTerm: filter.text,
     definitionIds: filter.definition ? [filter.definition] : undefined,
@@ -204,6 +204,7 @@ export function toPlanFilter(filter: InstanceFilter, now: number): Api["PlanFilt
     hasIncidents: filter.incidents,
     correlationIds: filter.correlation ? [filter.correlation] : undefined,
     names: filter.name ? [filter.name] : undefined,
+    parentWorkflowInstanceIds: filter.parent ? [filter.parent] : undefined,
     timestampFilters: timesOf(filter, now),
     variableFilters: filter.values,
     emptyFilterSelectsAll: true,

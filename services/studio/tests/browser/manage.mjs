@@ -1,7 +1,7 @@
 // The way through the pages of those who run a cluster.
 import assert from "node:assert/strict";
 import { named, rail } from "./find.mjs";
-import { publish } from "./nats.mjs";
+import { ask, publish } from "./nats.mjs";
 
 export async function rest({ page, look }) {
   for (const name of ["Messages", "Cluster", "Access", "Secrets"]) {
@@ -45,6 +45,43 @@ export async function letters({ page, look }, { studio }) {
   await named(page, "button", "Delete 2 messages").click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await page.waitForFunction((wanted) => !document.body.textContent.includes(wanted), subject);
+}
+
+/** A source whose stream is missing says so; once the stream is there, its consumer and its lag are shown. */
+export async function listeners({ page, look }, { studio, call, made }) {
+  const nats = process.env.STAUNCH_NATS_URL?.split(",")[0];
+  if (!nats) return process.stdout.write("listeners: skipped, STAUNCH_NATS_URL is not set\n");
+  const stream = { name: "BROWSER_ORDERS", subjects: ["browser-orders.>"], storage: "memory" };
+  const source = {
+    id: "m",
+    type: "Staunch.MessageReceived",
+    canStartWorkflow: true,
+    subject: "browser-orders.*",
+    stream: stream.name,
+  };
+  made.push("browser-listens");
+  await call("POST", "/workflow-definitions/import?publish=true", {
+    definitionId: "browser-listens",
+    name: "Listens",
+    root: { id: "Sequence1", type: "Elsa.Sequence", activities: [source] },
+  });
+  await page.goto(`${studio}/`);
+  await rail(page, "Messages").click();
+  await named(page, "tab", "Listeners").click();
+  await page.waitForURL(/tab=listeners/);
+  const row = page.getByRole("row").filter({ hasText: "browser-orders.*" });
+  await row.getByText("No stream", { exact: true }).waitFor();
+  await look("listeners");
+  await ask(nats, `$JS.API.STREAM.CREATE.${stream.name}`, JSON.stringify(stream));
+  await row.getByText("Listening", { exact: true }).waitFor();
+  await row.getByRole("button").click();
+  const panel = page.getByRole("complementary");
+  await panel.getByText(/^staunch-[0-9A-F]{32}$/).waitFor();
+  await panel.getByText("starts with a message").waitFor();
+  await look("listener");
+  await panel.getByRole("link", { name: "browser-listens" }).click();
+  await page.waitForURL(/definitions\/browser-listens/);
+  await ask(nats, `$JS.API.STREAM.DELETE.${stream.name}`, "");
 }
 
 /** Pauses the cluster and lets it go on. */
@@ -158,6 +195,17 @@ export async function labels({ page, look }, { studio }) {
   await page.keyboard.press("Escape");
 }
 
+/** The buttons of a map are large enough for a finger, and nothing lies over them. */
+async function reachable(page) {
+  const buttons = page.locator(".react-flow__controls-button");
+  await buttons.first().waitFor();
+  for (const button of await buttons.all()) {
+    const { width, height } = await button.boundingBox();
+    assert.ok(Math.min(width, height) >= 24, `a button of the map is ${width} by ${height}`);
+    await button.click({ trial: true, timeout: 10_000 });
+  }
+}
+
 export async function phone({ page, look }, { studio, failed }) {
   await page.setViewportSize({ width: 390, height: 800 });
   await page.goto(`${studio}/`);
@@ -175,6 +223,10 @@ export async function phone({ page, look }, { studio, failed }) {
     await look(`phone-${path.split("/")[0]}`);
     const [wide, seen] = await page.evaluate(() => [document.documentElement.scrollWidth, window.innerWidth]);
     assert.ok(wide <= seen, `${path} is ${wide} wide`);
+  }
+  for (const path of [`instances/${failed}`, `instances/${failed}?tree=yes`, "definitions/new"]) {
+    await page.goto(`${studio}/${path}`);
+    await reachable(page);
   }
   await page.setViewportSize({ width: 1440, height: 900 });
 }

@@ -2,7 +2,18 @@
 import assert from "node:assert/strict";
 import { dropped } from "./data.mjs";
 import { named, notice, rail } from "./find.mjs";
-import { access, german, labels, letters, pause, phone, rest, secrets, watcher } from "./manage.mjs";
+import {
+  access,
+  german,
+  labels,
+  letters,
+  listeners,
+  pause,
+  phone,
+  rest,
+  secrets,
+  watcher,
+} from "./manage.mjs";
 import { causes, compared, holdings, lastHour, needs, schedules, tryIt } from "./operate.mjs";
 import { crowd, lost, offline, undrawn } from "./weak.mjs";
 import { deep, skip, tasks } from "./work.mjs";
@@ -301,6 +312,7 @@ export const steps = [
   holdings,
   rest,
   letters,
+  listeners,
   pause,
   access,
   secrets,

@@ -1,5 +1,7 @@
 //! Activities of types that workers have registered.
 
+use std::collections::BTreeSet;
+
 use engine::testing::{Player, parsed};
 use engine::{Effect, Library, NatsCall, Operation, Task};
 use model::{ActivityType, SubStatus};
@@ -195,4 +197,17 @@ fn a_document_that_a_file_brings_along_is_checked_too() {
     document["activityTypes"][0]["retry"] = json!({"attempts": 0});
     let found = problems(document).join("; ");
     assert!(found.contains("Acme.ChargeCard@2 cannot be used: retry: attempts"), "{found}");
+}
+
+#[test]
+fn an_activity_without_an_id_gets_the_same_one_wherever_ids_are_made() {
+    let root = json!({"type": "Sequence", "activities": [
+        {"type": "Acme.ChargeCard", "amount": 1}, {"type": "upper", "text": "a"}]});
+    let definition = parsed(json!({"activityTypes": [charge(), upper()], "root": root})).unwrap();
+    let program = engine().compile(&definition, &Library::default()).unwrap();
+    let compiled: BTreeSet<_> = program.activities().map(|(id, _, _)| id.to_string()).collect();
+    let sites = engine().sites(&definition, &Library::default()).list.into_iter();
+    let placed: BTreeSet<_> = sites.map(|site| site.id).collect();
+    assert!(placed.contains("ChargeCard1") && placed.contains("upper1"), "{placed:?}");
+    assert!(placed.is_subset(&compiled), "{placed:?} {compiled:?}");
 }

@@ -23,9 +23,10 @@ pub(super) struct Worker {
 
 impl Worker {
     /// # Errors
-    /// [`Error::Corrupt`] when no name can be made of the type.
+    /// [`Error::Corrupt`] when no name can be made of the type, or an `@` in it is followed by no
+    /// version.
     pub(super) fn of(kind: &str) -> Result<Self, Error> {
-        let (task_type, version) = subject::task_kind(kind);
+        let (task_type, version) = subject::task_kind(kind).map_err(Error::Corrupt)?;
         let longest = subject::task_results(task_type).len();
         let letters = task_type.chars().filter(char::is_ascii_alphanumeric).count();
         if letters == 0 || longest > SUBJECT_BYTES_MAX {
@@ -144,6 +145,10 @@ mod tests {
         for wrong in ["", "---", "é", &"x".repeat(SUBJECT_BYTES_MAX)] {
             let error = Worker::of(wrong).unwrap_err().to_string();
             assert!(error.contains("no user can be named"), "{error}");
+        }
+        for wrong in ["Pack@x", "Pack@0", "Pack@"] {
+            let error = Worker::of(wrong).unwrap_err().to_string();
+            assert!(error.contains("after its last @ comes the version"), "{error}");
         }
     }
 

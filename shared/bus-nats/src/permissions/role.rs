@@ -60,6 +60,11 @@ pub(super) fn of(user: &str, roles: &[&str]) -> Result<Grant, Error> {
     if roles.contains(&"executor") {
         reads_objects(&mut grant, subject::PAYLOADS_STORE);
     }
+    if roles.contains(&"ingress") {
+        // How far behind the listeners are, in streams whose names are those that workflows use. A user
+        // without it shows the listeners without their figures.
+        grant.publishes(["$JS.API.CONSUMER.INFO.*.*"]);
+    }
     grant.subscribes([answers(user)]);
     grant.publishes(ASKERS.map(answers));
     // Operators may send requests with the prefix that their clients have, too.

@@ -14,7 +14,8 @@ use tokio::time::Instant;
 use super::MemoryBus;
 use super::streams::{Given, Streams};
 use crate::{
-    Error, KeyValue, Object, Outside, OutsideError, Place, Put, Revision, Stored, Taken, Wire as _,
+    Error, KeyValue, Object, Outside, OutsideError, Place, PlaceFigures, Put, Revision, Stored,
+    Taken, Wire as _,
 };
 
 /// Keys and objects.
@@ -141,17 +142,31 @@ impl Outside for MemoryBus {
         &self,
         place: &Place,
     ) -> Result<BoxStream<'static, Result<Taken, OutsideError>>, OutsideError> {
-        let absent = || OutsideError::Absent(format!("the stream {} does not exist", place.stream));
+        let now = self.now();
         let mut state = self.open().map_err(refused)?;
         // The place begins now, and not when the first message is asked for.
-        state.outside.streams.touch(place).ok_or_else(absent)?;
+        let found = state.outside.streams.touch(place, now);
         drop(state);
+        if !found.ok_or_else(|| absent(&place.stream))? {
+            let (name, stream) = (&place.name, &place.stream);
+            let text = format!("the consumer {name} of the stream {stream} is gone");
+            return Err(OutsideError::Unavailable(text));
+        }
         let (bus, place) = (self.clone(), place.clone());
         let messages = futures::stream::unfold((bus, place), |(bus, place)| async {
             let taken = bus.next_of(&place).await;
             Some((taken, (bus, place)))
         });
         Ok(messages.boxed())
+    }
+
+    async fn place_figures(
+        &self,
+        stream: &str,
+        name: &str,
+    ) -> Result<Option<PlaceFigures>, OutsideError> {
+        let state = self.open().map_err(refused)?;
+        state.outside.streams.figures(stream, name).ok_or_else(|| absent(stream))
     }
 }
 
@@ -161,13 +176,10 @@ impl MemoryBus {
             let arrived = self.shared.arrived.notified();
             tokio::pin!(arrived);
             arrived.as_mut().enable();
-            let now = Instant::now();
-            let next = self.open().map_err(refused)?.outside.streams.next(place, now);
+            let (now, at) = (Instant::now(), self.now());
+            let next = self.open().map_err(refused)?.outside.streams.next(place, now, at);
             match next {
-                None => {
-                    let text = format!("the stream {} does not exist", place.stream);
-                    return Err(OutsideError::Absent(text));
-                }
+                None => return Err(absent(&place.stream)),
                 Some(Ok(Given { message, sequence, created })) => {
                     let (bus, place) = (self.clone(), place.clone());
                     let settle = async move {
@@ -184,6 +196,10 @@ impl MemoryBus {
             }
         }
     }
+}
+
+fn absent(stream: &str) -> OutsideError {
+    OutsideError::Absent(format!("the stream {stream} does not exist"))
 }
 
 fn refused(error: Error) -> OutsideError {

@@ -8,7 +8,7 @@ use protocol::Message;
 use tokio::time::Instant;
 
 use super::wire::matches;
-use crate::{From, Place};
+use crate::{From, Place, PlaceFigures};
 
 /// How long a message may stay unsettled; as the adapter says to the server.
 const SETTLE_MAX: Duration = Duration::from_secs(30);
@@ -36,8 +36,13 @@ struct One {
 
 /// A durable place.
 struct Kept {
+    subject: String,
+    created_at: Timestamp,
     delivered: u64,
+    delivered_at: Option<Timestamp>,
     unsettled: BTreeMap<u64, Instant>,
+    /// Those of the unsettled ones that were given out again.
+    again: BTreeSet<u64>,
 }
 
 /// A message that is given out.
@@ -79,20 +84,51 @@ impl Streams {
         Some((name.clone(), one.last))
     }
 
-    /// Makes a place, if it is not there; none if there is no such stream.
-    pub(super) fn touch(&mut self, place: &Place) -> Option<()> {
+    /// Makes a place, if it is not there and says where it begins. Returns whether it is there; none if
+    /// there is no such stream.
+    pub(super) fn touch(&mut self, place: &Place, at: Timestamp) -> Option<bool> {
         let One { last, places, stored, .. } = self.streams.get_mut(&place.stream)?;
+        if places.contains_key(&place.name) {
+            return Some(true);
+        }
         let delivered = match place.from {
-            From::New => *last,
-            From::All => 0,
-            From::Time(time) => {
+            None => return Some(false),
+            Some(From::New) => *last,
+            Some(From::All) => 0,
+            Some(From::Time(time)) => {
                 let first = stored.iter().find(|(_, (at, _))| *at >= time);
                 first.map_or(*last, |(sequence, _)| sequence - 1)
             }
         };
-        let new = || Kept { delivered, unsettled: BTreeMap::new() };
-        places.entry(place.name.clone()).or_insert_with(new);
-        Some(())
+        let kept = Kept {
+            subject: place.subject.clone(),
+            created_at: at,
+            delivered,
+            delivered_at: None,
+            unsettled: BTreeMap::new(),
+            again: BTreeSet::new(),
+        };
+        places.insert(place.name.clone(), kept);
+        Some(true)
+    }
+
+    /// A place as it is now, if it is there; none if there is no such stream.
+    pub(super) fn figures(&self, stream: &str, name: &str) -> Option<Option<PlaceFigures>> {
+        let One { stored, places, .. } = self.streams.get(stream)?;
+        Some(places.get(name).map(|kept| {
+            let rest = stored.range(kept.delivered + 1..);
+            let pending =
+                rest.filter(|(_, (_, message))| matches(&kept.subject, &message.subject)).count();
+            PlaceFigures {
+                subject: kept.subject.clone(),
+                pending: pending as u64,
+                in_hand: kept.unsettled.len() as u64,
+                redelivered: kept.again.len() as u64,
+                delivered: kept.delivered,
+                delivered_at: kept.delivered_at,
+                created_at: Some(kept.created_at),
+            }
+        }))
     }
 
     /// The next message of a place; if there is none now, the time when one may come again. None if the
@@ -101,6 +137,7 @@ impl Streams {
         &mut self,
         place: &Place,
         now: Instant,
+        at: Timestamp,
     ) -> Option<Result<Given, Option<Instant>>> {
         let One { created, stored, places, .. } = self.streams.get_mut(&place.stream)?;
         let kept = places.get_mut(&place.name)?;
@@ -112,6 +149,8 @@ impl Streams {
             && let Some((_, message)) = stored.get(sequence)
         {
             *again_at = now + SETTLE_MAX;
+            kept.again.insert(*sequence);
+            kept.delivered_at = Some(at);
             return give(*sequence, message);
         }
         let max = if place.one_by_one { 1 } else { UNSETTLED_MAX };
@@ -121,6 +160,7 @@ impl Streams {
                 rest.find(|(_, (_, message))| matches(&place.subject, &message.subject))
             {
                 kept.delivered = *sequence;
+                kept.delivered_at = Some(at);
                 kept.unsettled.insert(*sequence, now + SETTLE_MAX);
                 return give(*sequence, message);
             }
@@ -134,6 +174,7 @@ impl Streams {
             && let Some(kept) = one.places.get_mut(&place.name)
         {
             kept.unsettled.remove(&sequence);
+            kept.again.remove(&sequence);
         }
     }
 }

@@ -152,6 +152,16 @@ mod conformance {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn the_twin_keeps_the_promises_of_places_in_streams() {
+        let make = async || {
+            let bus = bus();
+            bus.make_stream(conformance::outside::STREAM, conformance::outside::SUBJECTS);
+            bus
+        };
+        conformance::outside::exercise(make).await;
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn leases_claims_presence_and_pointers_hold_over_the_twin() {
         conformance::layer::exercise(async || bus()).await;
     }

@@ -53,11 +53,16 @@ async fn join(bus: &MemoryBus, node: &str) -> Presence {
 
 /// Joins as a process that started at this time.
 async fn join_at(bus: &MemoryBus, node: &str, started_at: i64) -> Presence {
+    join_as(bus, node, started_at, &[]).await
+}
+
+/// Joins with these roles.
+async fn join_as(bus: &MemoryBus, node: &str, started_at: i64, roles: &[&str]) -> Presence {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let nonces: Nonces = Arc::new(|| NEXT.fetch_add(1, Ordering::Relaxed).to_string());
     let me = Member {
         node: node.to_owned(),
-        roles: Vec::new(),
+        roles: roles.iter().map(|role| (*role).to_owned()).collect(),
         started_at: Timestamp::from_millis(started_at),
         address: Some("http://127.0.0.1:1".to_owned()),
     };
@@ -235,4 +240,37 @@ async fn the_earlier_of_two_processes_of_one_name_has_to_leave() {
     tokio::time::sleep(TTL * 2).await;
     assert_eq!(nodes(&later), ["one"]);
     assert!(!is_displaced(&later).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_role_that_nobody_has_is_known_since_its_last_node_went() {
+    let (bus, _) = bus();
+    let gateway = join_as(&bus, "one", 0, &["ingress"]).await;
+    tokio::time::sleep(TTL).await;
+    // Nobody has had it since this node joined.
+    let since = gateway.without_since("executor").unwrap();
+    assert!(since.elapsed() >= TTL, "{:?}", since.elapsed());
+    assert_eq!(gateway.without_since("ingress"), None);
+    let shown = Duration::from_millis(100);
+    let first = join_as(&bus, "two", 0, &["executor", "timer"]).await;
+    let second = join_as(&bus, "three", 0, &["executor"]).await;
+    tokio::time::sleep(shown).await;
+    assert_eq!(gateway.without_since("executor"), None);
+    first.leave().await;
+    tokio::time::sleep(TTL).await;
+    assert_eq!(gateway.without_since("executor"), None);
+    assert!(gateway.without_since("timer").is_some_and(|since| since.elapsed() >= TTL - shown));
+    second.leave().await;
+    tokio::time::sleep(shown).await;
+    let since = gateway.without_since("executor").unwrap();
+    assert!(since.elapsed() <= shown, "{:?}", since.elapsed());
+    // Other changes do not begin the time anew, and a node that comes ends it.
+    let timer = join_as(&bus, "two", 1, &["timer"]).await;
+    tokio::time::sleep(shown).await;
+    assert_eq!(gateway.without_since("executor"), Some(since));
+    assert_eq!(gateway.without_since("timer"), None);
+    let third = join_as(&bus, "three", 1, &["executor"]).await;
+    tokio::time::sleep(shown).await;
+    assert_eq!(gateway.without_since("executor"), None);
+    drop((timer, third));
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use model::limits;
 
 use super::error::{ConfigError, Origin};
+use super::mask::percent_decoded;
 use super::settings::Settings;
 use super::value::Auth;
 
@@ -26,6 +27,8 @@ const DATABASE_WAIT_MIN: Duration = Duration::from_millis(100);
 const DATABASE_WAIT_MAX: Duration = Duration::from_secs(60);
 const SERVER_TIME_MIN: Duration = Duration::from_secs(1);
 const SERVER_TIME_MAX: Duration = Duration::from_secs(10 * 60);
+/// How a connection to PostgreSQL is encrypted, and what is checked of its certificate.
+const SSL_MODES: [&str; 6] = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
 /// The times are days, and a look costs little.
 const RETAIN_EVERY_SECONDS_MAX: u64 = 24 * 60 * 60;
 /// A longer delay would keep a release from its end.
@@ -47,9 +50,9 @@ const TOKEN_TIME_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// # Errors
 /// [`ConfigError::Value`] names the limit and its reason.
 pub(super) fn bounds(settings: &Settings) -> Result<(), ConfigError> {
-    let max = limits::COMMAND_BYTES_MAX;
+    let max = limits::JSON_BODY_BYTES_MOST;
     if settings.max_body_bytes > max {
-        let reason = format!("must be at most {max}: a body travels in one message");
+        let reason = format!("must be at most {max}: a body is read into memory");
         return Err(out_of_bounds(settings, "max-body-bytes", reason));
     }
     let max = limits::ACK_WAIT;
@@ -66,6 +69,11 @@ pub(super) fn bounds(settings: &Settings) -> Result<(), ConfigError> {
     if !(PAYLOAD_BYTES_MIN..=PAYLOAD_BYTES_MOST).contains(&settings.payload_bytes) {
         let reason = format!("must be between {PAYLOAD_BYTES_MIN} and {PAYLOAD_BYTES_MOST}");
         return Err(out_of_bounds(settings, "payload-bytes", reason));
+    }
+    let above = limits::PAYLOAD_ABOVE_BYTES_MIN..=limits::PAYLOAD_ABOVE_BYTES;
+    if !above.contains(&settings.payload_above) {
+        let reason = format!("must be between {} and {}", above.start(), above.end());
+        return Err(out_of_bounds(settings, "payload-above", reason));
     }
     if !(PAYLOAD_KEPT_MIN..=EVENT_WAIT_MAX).contains(&settings.payload_kept) {
         let reason = "must be between 1h and 720h".to_owned();
@@ -115,8 +123,39 @@ pub(super) fn bounds(settings: &Settings) -> Result<(), ConfigError> {
     Ok(())
 }
 
+/// The parameters in the URL of a PostgreSQL database; none in another URL.
+pub(crate) fn postgres_parameters(url: &str) -> Vec<(String, String)> {
+    if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
+        return Vec::new();
+    }
+    let query = url.split_once('?').map_or("", |(_, query)| query);
+    let query = query.split('#').next().unwrap_or_default();
+    let decoded = |text: &str| percent_decoded(&text.replace('+', " "));
+    let one = |pair: &str| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        (decoded(name), decoded(value))
+    };
+    query.split('&').filter(|pair| !pair.is_empty()).map(one).collect()
+}
+
+/// Refuses a word for the encryption of connections to PostgreSQL that it does not know.
+fn encryption(settings: &Settings) -> Result<(), ConfigError> {
+    let named = postgres_parameters(&settings.database_url);
+    let modes = named.iter().filter(|(name, _)| matches!(name.as_str(), "sslmode" | "ssl-mode"));
+    for (name, mode) in modes {
+        if !SSL_MODES.iter().any(|known| known.eq_ignore_ascii_case(mode)) {
+            let shown: String = mode.chars().take(50).collect();
+            let known = SSL_MODES.join(", ");
+            let reason = format!("{name} is {shown:?}: use one of {known}");
+            return Err(out_of_bounds(settings, "database-url", reason));
+        }
+    }
+    Ok(())
+}
+
 /// Refuses waits for NATS and the database that could not work.
 fn servers(settings: &Settings) -> Result<(), ConfigError> {
+    encryption(settings)?;
     if !(1..=COMMITTERS_MAX).contains(&settings.database_committers) {
         let reason = format!("must be between 1 and {COMMITTERS_MAX}");
         return Err(out_of_bounds(settings, "database-committers", reason));

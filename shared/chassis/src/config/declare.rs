@@ -32,6 +32,16 @@ macro_rules! settings {
             pub defaults: Vec<(&'static str, String)>,
         }
 
+        impl Args {
+            /// The flags that are given, by the names of their settings, with their texts as they are.
+            /// There may be secrets among them: nothing may show them.
+            #[must_use]
+            pub fn given(&self) -> Vec<(&'static str, &str)> {
+                let all = [$((name_of!($field), self.$field.as_deref())),+];
+                all.into_iter().filter_map(|(name, text)| Some((name, text?))).collect()
+            }
+        }
+
         /// The settings in force.
         #[derive(Clone)]
         pub struct Settings {

@@ -156,7 +156,8 @@ settings! {
     jwt_audience: Option<IdentityProvider> = "", "AUDIENCE", hide = true;
     /// Origins of web pages that may call the API
     cors_origins: WebOrigins = "", "ORIGINS";
-    /// Bytes of a request's body, at most 524288: it travels in one message
+    /// Bytes of a request's body, at most 8388608. What is left of it without its large values travels in
+    /// one message of 524288 bytes
     max_body_bytes: usize = limits::COMMAND_BYTES_MAX, "BYTES";
     /// Waiting commands above which the HTTP API accepts no more
     max_backlog: u64 = limits::BACKLOG_MAX, "COUNT";
@@ -179,6 +180,8 @@ settings! {
     event_wait: Duration = "24h", "TIME";
     /// Bytes of a payload: a file or body that rests beside its instance, 1 MiB to 4 GiB
     payload_bytes: u64 = "104857600", "BYTES";
+    /// Bytes above which a value, a file or a body rests beside its instance, 4 KiB to 256 KiB
+    payload_above: usize = "262144", "BYTES";
     /// How long a payload is kept that no instance uses: longer than a message that names it is on its
     /// way, 1h to 720h
     payload_kept: Duration = "192h", "TIME";

@@ -124,7 +124,7 @@ impl<'a> Sources<'a> {
         if let Some(text) = flag {
             return Ok(Some(Found::of(text, Origin::Flag)));
         }
-        let variable = format!("STAUNCH_{}", name.replace('-', "_").to_uppercase());
+        let variable = variable_of(name);
         // In compose files an empty variable means that there is no value.
         let given = (self.variable)(&variable).filter(|text| !text.is_empty());
         let in_file = self.in_file_of_variable(name, &variable)?;
@@ -173,6 +173,12 @@ impl Sources<'_> {
             Err(reason) => Err(ConfigError::Value { name, text: path, origin, reason }),
         }
     }
+}
+
+/// The variable of the environment with the value of a setting: `STAUNCH_NATS_URL` for `nats-url`.
+#[must_use]
+pub fn variable_of(name: &str) -> String {
+    format!("STAUNCH_{}", name.replace('-', "_").to_uppercase())
 }
 
 /// The value in a file, without what is blank around it.

@@ -207,7 +207,11 @@ fn a_value_that_cannot_be_read_says_what_it_should_be() {
         (Args { provision: some("perhaps"), ..Args::default() }, "true or false"),
         (Args { nats_url: some(""), ..Args::default() }, "empty"),
         // A value that could be read but not applied is refused at once.
-        (Args { max_body_bytes: some("16777216"), ..Args::default() }, "at most 524288"),
+        (
+            Args { database_url: some("postgres://h/d?sslmode=verify_full"), ..Args::default() },
+            "sslmode is \"verify_full\": use one of disable, allow, ",
+        ),
+        (Args { max_body_bytes: some("16777216"), ..Args::default() }, "at most 8388608"),
         (Args { ack_wait: some("4s"), ..Args::default() }, "at most 3s"),
         (Args { lease_ttl: some("61s"), ..Args::default() }, "between 1s and 60s"),
         (Args { event_wait: some("721h"), ..Args::default() }, "between 1s and 720h"),
@@ -328,6 +332,18 @@ fn secrets_are_never_shown() {
     let shown = format!("{settings:?} {:?} {:?}", settings.all(), settings.api_key);
     assert!(!shown.contains(KEY) && !shown.contains("hunter2"), "{shown}");
     assert!(shown.contains("postgres://staunch:***@db/staunch"));
+}
+
+#[test]
+fn what_a_child_needs_of_the_flags_is_their_texts_as_they_are() {
+    let url = "smtp://shop:hunter2@mail.example:587";
+    let args = Args { smtp_url: some(url), archive_to: some(""), ..Args::default() };
+    // Only flags: the child reads the environment and the file itself.
+    assert!(resolve(&args, &[("STAUNCH_NATS_URL", "nats://other")]).is_ok());
+    assert_eq!(args.given(), [("smtp-url", url), ("archive-to", "")]);
+    assert_eq!(variable_of("smtp-url"), "STAUNCH_SMTP_URL");
+    let settings = resolve(&Args::default(), &[("STAUNCH_SMTP_URL", url)]).unwrap();
+    assert_eq!(settings.smtp_url, Some(MailServer(url.to_owned())));
 }
 
 #[test]

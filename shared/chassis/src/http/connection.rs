@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use hyper::body::{Body, Incoming};
@@ -159,7 +159,8 @@ where
     }
 
     /// A connection without a request is closed after [`limits::HEADERS_TIME_MAX`], as with
-    /// HTTP/1.1; and every connection after [`limits::HTTP2_TIME_MAX`].
+    /// HTTP/1.1, or [`limits::HTTP2_END_IDLE_TIME`] later where its client does not confirm that; and
+    /// every connection after [`limits::HTTP2_TIME_MAX`].
     async fn http2(self, stream: TlsStream<Stream>, peer: Peer) -> Result<(), hyper::Error> {
         let mut builder = http2::Builder::new(Streams);
         builder
@@ -186,6 +187,7 @@ where
                 })
             }
         });
+        let written = stream.get_ref().0.written();
         let serving = builder.serve_connection(TokioIo::new(stream), service);
         tokio::pin!(serving);
         let until = Instant::now() + limits::HTTP2_TIME_MAX;
@@ -196,9 +198,12 @@ where
             () = sleep_until(until) => {}
         }
         serving.as_mut().graceful_shutdown();
-        // The streams that are open end by themselves; a client that keeps them open is cut off.
-        let ending = timeout(limits::HTTP2_END_TIME_MAX, serving);
-        ending.await.unwrap_or(Ok(()))
+        // The streams that are open end by themselves. A client that keeps them open is cut off, and
+        // one that has none and does not confirm the end.
+        tokio::select! {
+            ended = timeout(limits::HTTP2_END_TIME_MAX, serving) => ended.unwrap_or(Ok(())),
+            () = open.quiet(&written) => Ok(()),
+        }
     }
 }
 
@@ -272,6 +277,21 @@ impl Open {
                 return;
             }
             was_idle = is_idle;
+        }
+    }
+
+    /// Completes when there was no request at two looks in a row, and nothing was sent in between:
+    /// the rest of an answer may be on its way after its request has ended.
+    async fn quiet(&self, written: &AtomicU64) {
+        let mut before = None;
+        loop {
+            tokio::time::sleep(limits::HTTP2_END_IDLE_TIME / 2).await;
+            let sent = written.load(Ordering::Relaxed);
+            let is_idle = self.0.load(Ordering::Relaxed) == 0;
+            if is_idle && before == Some(sent) {
+                return;
+            }
+            before = is_idle.then_some(sent);
         }
     }
 }

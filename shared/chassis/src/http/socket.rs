@@ -21,6 +21,18 @@ pub async fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     }
 }
 
+/// Refuses an address that is that of none of the sockets that systemd has passed, if it has passed any.
+/// Takes none of them: [`listen`] still finds them.
+///
+/// # Errors
+/// What to write where.
+pub fn check_passed(address: SocketAddr) -> io::Result<()> {
+    let found = passed(ListenFd::from_env(), address)?;
+    // Its end would close the descriptor.
+    std::mem::forget(found);
+    Ok(())
+}
+
 fn passed(mut sockets: ListenFd, address: SocketAddr) -> io::Result<Option<StdListener>> {
     let mut others = Vec::new();
     for index in 0..sockets.len() {
@@ -30,6 +42,8 @@ fn passed(mut sockets: ListenFd, address: SocketAddr) -> io::Result<Option<StdLi
             return Ok(Some(socket));
         }
         others.push(own.to_string());
+        // Its end would close the descriptor, whose number would then be that of another file.
+        std::mem::forget(socket);
     }
     if others.is_empty() {
         return Ok(None);

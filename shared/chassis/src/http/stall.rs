@@ -3,6 +3,8 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -15,11 +17,25 @@ pub(super) struct Unstalled<T> {
     time_max: Duration,
     /// The end of the pending write's time.
     deadline: Option<Pin<Box<Sleep>>>,
+    /// Bytes that were written.
+    written: Arc<AtomicU64>,
 }
 
 impl<T> Unstalled<T> {
     pub(super) fn new(stream: T, time_max: Duration) -> Self {
-        Self { stream, time_max, deadline: None }
+        Self { stream, time_max, deadline: None, written: Arc::default() }
+    }
+
+    /// The number of bytes that were written, as it grows.
+    pub(super) fn written(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.written)
+    }
+
+    fn count(&self, written: &Poll<io::Result<usize>>) {
+        if let Poll::Ready(Ok(bytes)) = written {
+            let bytes = u64::try_from(*bytes).unwrap_or(u64::MAX);
+            self.written.fetch_add(bytes, Ordering::Relaxed);
+        }
     }
 
     /// Passes a write's result on, or fails a write that is pending for too long.
@@ -61,6 +77,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Unstalled<T> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.count(&written);
         self.within(cx, written)
     }
 
@@ -70,6 +87,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Unstalled<T> {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
+        self.count(&written);
         self.within(cx, written)
     }
 

@@ -211,7 +211,8 @@ pub(crate) fn certificates_in(
     certificates(setting, path, &bytes_of(setting, path)?)
 }
 
-fn bytes_of(setting: &str, path: &Path) -> Result<Vec<u8>, BadFiles> {
+/// The bytes of the file of a setting.
+pub(crate) fn bytes_of(setting: &str, path: &Path) -> Result<Vec<u8>, BadFiles> {
     let read = || -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let max = u64::try_from(limits::TLS_FILE_BYTES_MAX).unwrap_or(u64::MAX);
@@ -227,7 +228,8 @@ fn bytes_of(setting: &str, path: &Path) -> Result<Vec<u8>, BadFiles> {
     Ok(bytes)
 }
 
-fn bad(setting: &str, path: &Path, reason: &str) -> BadFiles {
+/// The file of a setting cannot be used, for this reason.
+pub(crate) fn bad(setting: &str, path: &Path, reason: &str) -> BadFiles {
     BadFiles(format!("the file {} of {setting} is of no use: {reason}", path.display()))
 }
 

@@ -95,7 +95,7 @@ async fn what_is_no_file_or_too_large_is_refused() {
 async fn large_files_rest_in_payloads_and_come_from_them() {
     let folder = tempfile::tempdir().unwrap();
     let files = Files::new(Some(folder.path().to_owned()), depot());
-    let bytes = vec![7; 3 * limits::FILE_INLINE_BYTES_MAX];
+    let bytes = vec![7; 3 * limits::PAYLOAD_ABOVE_BYTES];
     fs::write(folder.path().join("in"), &bytes).unwrap();
     let read = files.access(&open("in"), "k").await.into_input();
     let hash: model::PayloadHash = read["payload"].as_str().unwrap().parse().unwrap();

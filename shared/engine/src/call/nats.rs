@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use model::large::weight;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
-use crate::weight::weight;
 
 /// Work with NATS. A content is text as it is, a file (`model::file`) as its bytes, null as nothing,
 /// anything else as JSON; what comes back is JSON, text, or a file.

@@ -11,6 +11,9 @@ use crate::outline::{Expression, Source};
 use crate::property::find;
 use crate::{Flaw, Languages, Type};
 
+/// The type of expressions that read a secret.
+const SECRET: &str = "Secret";
+
 /// Reads the value of one property of one activity.
 pub(super) struct Parser<'p> {
     pub(super) languages: &'p Languages,
@@ -32,10 +35,41 @@ impl Parser<'_> {
         if find(map, "typeName").is_some() || find(map, "memoryReference").is_some() {
             return None;
         }
-        match short_form(map) {
-            Some((language, text)) => self.script(language, text, ty),
-            None => self.literal(value, ty),
+        if let Some((language, text)) = short_form(map) {
+            return self.script(language, text, ty);
         }
+        self.misplaced(map, ty);
+        self.literal(value, ty)
+    }
+
+    /// Names an expression without `expression` around it: it is a value, and would be sent as one.
+    /// Where objects are expected it may be meant so; one that looks like a secret is worth a warning.
+    fn misplaced(&mut self, map: &Map, ty: &Type) {
+        let kind = find(map, "type").and_then(Value::as_str).filter(|_| map.len() == 2);
+        let kind = kind.filter(|kind| find(map, "value").is_some() && self.is_kind(kind));
+        let Some(kind) = kind else { return };
+        let short = short_name(kind);
+        let short = short.map(|name| format!(", or {{{name}: …}} in the short form"));
+        let message = format!(
+            "this is an object with a type and a value, which is used as it is and not evaluated: \
+             write {{\"expression\": {{\"type\": \"{kind}\", \"value\": …}}}}{}",
+            short.unwrap_or_default()
+        );
+        let takes_objects = matches!(
+            ty,
+            Type::Object | Type::Json | Type::List(_) | Type::Dictionary | Type::TextDictionary
+        );
+        if !takes_objects {
+            self.findings.oversight(Some(self.activity), Some(self.property), message);
+        } else if kind == SECRET {
+            self.warning(Some(message));
+        }
+    }
+
+    /// Expressions have this type.
+    fn is_kind(&self, kind: &str) -> bool {
+        let is_plain = ["Literal", "Object", "Json", "Variable", "Input", SECRET].contains(&kind);
+        is_plain || self.languages.get(kind).is_some() || language_instead(kind).is_some()
     }
 
     /// `{"type": …, "value": …}`
@@ -167,6 +201,19 @@ impl Parser<'_> {
 fn short_form(map: &Map) -> Option<(&'static str, &str)> {
     let (key, value) = map.iter().next().filter(|_| map.len() == 1)?;
     Some((short_language(key)?, value.as_str()?))
+}
+
+/// What names expressions of this type in the short form.
+fn short_name(kind: &str) -> Option<&'static str> {
+    Some(match kind {
+        "JavaScript" => "js",
+        "Liquid" => "liquid",
+        "Sql" => "sql",
+        "Variable" => "variable",
+        "Input" => "input",
+        SECRET => "secret",
+        _ => return None,
+    })
 }
 
 /// The language that the only member of an object names, in any case: one that is not run here too.

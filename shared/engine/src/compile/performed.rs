@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::activity_type::Mode;
+use model::activity_type::{Mode, short_name};
 use model::{ActivityId, ActivityType, Map, Retry, span};
 use serde_json::Value;
 
@@ -35,8 +35,7 @@ impl Compiler<'_> {
         depth: usize,
     ) -> Option<NodeRef> {
         let Registered { descriptor, activity } = self.registry.performed.clone()?;
-        let short_name = kind.type_name.rsplit('.').next().unwrap_or(&kind.type_name);
-        let (id, path) = self.place(raw, short_name, owner_path, depth)?;
+        let (id, path) = self.place(raw, short_name(&kind.type_name), owner_path, depth)?;
         // A file may have brought the document along.
         for flaw in kind.flaws() {
             let message = format!("the activity type {} cannot be used: {flaw}", kind.label());

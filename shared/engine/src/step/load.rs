@@ -1,12 +1,14 @@
-//! Large files: their contents rest in payloads, and a decision asks for those that it needs.
+//! Large files and large values: their contents rest in payloads, and a decision asks for those that it
+//! needs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use model::{PayloadHash, file};
+use model::{PayloadHash, file, large};
 use serde_json::Value;
 
 use super::Step;
+use crate::contents::Content;
 use crate::decision::Failure;
 
 impl Step<'_, '_> {
@@ -24,7 +26,7 @@ impl Step<'_, '_> {
         let mut contents = BTreeMap::new();
         for hash in named {
             match self.content_of(&hash) {
-                Some(Ok(content)) => drop(contents.insert(hash, content)),
+                Some(Ok(content)) => drop(contents.insert(hash, content.base64())),
                 Some(Err(reason)) => return Err(Failure::input(input, reason)),
                 None => {}
             }
@@ -35,6 +37,27 @@ impl Step<'_, '_> {
         Ok(file::filled(value, &contents))
     }
 
+    /// The value itself where objects stand for large ones, anywhere in it. Where one cannot be had, the
+    /// evaluation in progress fails with the reason; where the turn was not given it, the turn is run
+    /// again.
+    pub(crate) fn whole(&self, value: Value) -> Value {
+        let mut named = Vec::new();
+        large::payloads(&value, &mut named);
+        if named.is_empty() {
+            return value;
+        }
+        large::filled(value, &|hash: &PayloadHash| match self
+            .content_of(hash)?
+            .and_then(|one| one.value())
+        {
+            Ok(whole) => Some(whole),
+            Err(reason) => {
+                self.cannot_read(format!("the value in {hash} cannot be had: {reason}"));
+                None
+            }
+        })
+    }
+
     /// The value as a script sees it that names the contents of files: large files have theirs, where
     /// it can be had.
     pub(super) fn seen(&self, value: Value) -> Value {
@@ -43,20 +66,26 @@ impl Step<'_, '_> {
         if named.is_empty() {
             return value;
         }
-        let content = |hash: PayloadHash| Some((hash.clone(), self.content_of(&hash)?.ok()?));
+        let content =
+            |hash: PayloadHash| Some((hash.clone(), self.content_of(&hash)?.ok()?.base64()));
         let contents: BTreeMap<_, _> = named.into_iter().filter_map(content).collect();
         file::filled(value, &contents)
     }
 
     /// The value of such a script: a file that it passes on is large again.
     pub(super) fn unseen(&self, value: Value) -> Value {
-        let contents = self.draft.env.contents.there();
-        if contents.is_empty() { value } else { file::emptied(value, &contents) }
+        let contents = &self.draft.env.contents;
+        if contents.is_empty() {
+            return value;
+        }
+        let there = contents.there().map(|(hash, content)| (hash.clone(), content.base64()));
+        let there: BTreeMap<PayloadHash, Arc<str>> = there.collect();
+        file::emptied(value, &there)
     }
 
     /// The content of a payload, or the reason why there is none; nothing where the turn was not given
     /// it, and has to be run again.
-    fn content_of(&self, hash: &PayloadHash) -> Option<Result<Arc<str>, String>> {
+    fn content_of(&self, hash: &PayloadHash) -> Option<Result<Arc<Content>, String>> {
         let content = self.draft.env.contents.of(hash).cloned();
         if content.is_none() {
             self.draft.wanted.borrow_mut().insert(hash.clone());

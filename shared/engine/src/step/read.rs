@@ -179,6 +179,9 @@ impl Step<'_, '_> {
             Source::Input(name) => self.workflow_input(name).unwrap_or_default(),
             Source::Script { language, text } => self.scripted(property, language, text)?,
         };
+        if let Some(reason) = self.why_unreadable() {
+            return Err(Failure::input(property, reason));
+        }
         let is_hidden = self.hidden_reads.get() > 0;
         fit(value, ty, is_hidden).map_err(|error| Failure::input(property, error))
     }
@@ -229,6 +232,6 @@ impl Step<'_, '_> {
 
     fn variable_value(&self, id: &str, name: &str) -> Value {
         let place = self.place_by_id(id).or_else(|| self.place_by_name(name));
-        place.and_then(|place| self.at(&place)).unwrap_or_default()
+        self.whole(place.and_then(|place| self.at(&place)).unwrap_or_default())
     }
 }

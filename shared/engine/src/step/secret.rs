@@ -23,8 +23,8 @@ pub(crate) struct Reading {
     values: RefCell<Vec<String>>,
     /// Values that the decision had read before and that the journal must not keep.
     hidden_before: u32,
-    /// The reason why a sealed text that it has read could not be opened.
-    locked: RefCell<Option<String>>,
+    /// The reason why something that it has read could not be had: a sealed text, or a large value.
+    unreadable: RefCell<Option<String>>,
 }
 
 impl Step<'_, '_> {
@@ -46,7 +46,7 @@ impl Step<'_, '_> {
             false => end,
         };
         let has_read = self.has_read_secret();
-        if let Some(reason) = self.reading.locked.take() {
+        if let Some(reason) = self.why_unreadable() {
             self.reading = Reading::default();
             return Err(silent(reason));
         }
@@ -105,8 +105,19 @@ impl Step<'_, '_> {
         self.seal_text(&value)
     }
 
+    /// What is being read cannot be had, for this reason.
+    pub(crate) fn cannot_read(&self, reason: String) {
+        self.reading.unreadable.borrow_mut().get_or_insert(reason);
+    }
+
+    /// The reason why something that was read cannot be had. It is told once.
+    pub(crate) fn why_unreadable(&self) -> Option<String> {
+        self.reading.unreadable.take()
+    }
+
     /// The value as the script in progress sees it.
     pub(crate) fn opened(&self, value: Value) -> Value {
+        let value = self.whole(value);
         let value = if self.reading.reads_contents.get() { self.seen(value) } else { value };
         if !self.reading.opens.get() {
             return value;
@@ -114,7 +125,7 @@ impl Step<'_, '_> {
         let secrets = &self.draft.env.installation.secrets;
         if let Some(reason) = secrets.locked() {
             if is_sealed(&value) {
-                self.reading.locked.replace(Some(reason));
+                self.cannot_read(reason);
             }
             return value;
         }

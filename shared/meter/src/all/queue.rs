@@ -29,7 +29,7 @@ crate::declare::meters! {
         "`garbled` and `unfit`: a sender has the wrong format";
     Counter DEAD_LETTERS = "staunch_dead_letters_total" in Count
         { why: ["garbled", "not found", "already done", "waiting", "still running", "ambiguous", "unfit", "not allowed", "dead"] }
-        "Commands moved to the dead letters",
+        "Commands moved to the dead letters, and messages of listeners that no command could be made of",
         "0",
         "see the alert StaunchDeadLetters";
     Counter UNPUBLISHED = "staunch_unpublished_total" in Count {}

@@ -30,7 +30,9 @@ impl Expansion<'_> {
     /// A member of an activity whose type is not known here: only a short expression is expanded.
     pub(crate) fn guessed(&mut self, tree: &Tree) -> Tree {
         let is_short = |one: &Member| {
-            short_language(&one.name).is_some() || matches!(one.name.as_str(), "variable" | "input")
+            short_language(&one.name).is_some()
+                || matches!(one.name.as_str(), "variable" | "input")
+                || is_secret(one)
         };
         match tree.members() {
             Some([one]) if is_short(one) => self.value(tree, "Object"),
@@ -62,8 +64,8 @@ impl Expansion<'_> {
         }
     }
 
-    /// `{js: …}`, `{liquid: …}`, `{sql: …}`, `{variable: …}`, `{input: …}`, `{literal: …}`,
-    /// `{object: …}`
+    /// `{js: …}`, `{liquid: …}`, `{sql: …}`, `{variable: …}`, `{input: …}`, `{secret: …}`,
+    /// `{literal: …}`, `{object: …}`
     fn single(&mut self, one: &Member) -> Option<Expressed> {
         let (value, mark) = (&one.value, one.value.mark);
         let kind = match one.name.as_str() {
@@ -78,6 +80,7 @@ impl Expansion<'_> {
                 let named = named.map(|_| Tree::map(mark, vec![("name", value.clone())]));
                 return Some(("Input", named.unwrap_or_else(|| value.clone())));
             }
+            "secret" if is_secret(one) => return Some(("Secret", value.clone())),
             name => match short_language(name) {
                 Some(language) => language,
                 None => {
@@ -103,6 +106,15 @@ impl Expansion<'_> {
             self.flaw(one.mark, message);
         }
     }
+}
+
+/// `{secret: pay.token}`, or with `{name: pay.token}`; any other value of a member `secret` is data.
+fn is_secret(one: &Member) -> bool {
+    let name = match one.value.members() {
+        Some([only]) if only.name == "name" => &only.value,
+        _ => &one.value,
+    };
+    one.name == "secret" && name.as_text().is_some()
 }
 
 #[cfg(test)]
@@ -137,6 +149,7 @@ mod tests {
             ("sql", "Sql"),
             ("python", "Python"),
             ("csharp", "CSharp"),
+            ("secret", "Secret"),
         ] {
             check(&format!("{{{name}: x}}"), kind);
         }
@@ -154,7 +167,14 @@ mod tests {
         check("liqiud", "liquid");
         check("pyton", "python");
         // Data stays data.
-        for data in ["{a: x}", "{liqiud: 1}", "{code: x}", "{object: '{\"liqiud\":\"x\"}'}"] {
+        for data in [
+            "{a: x}",
+            "{liqiud: 1}",
+            "{secret: 5}",
+            "{secret: {a: x}}",
+            "{code: x}",
+            "{object: '{\"liqiud\":\"x\"}'}",
+        ] {
             let found = text(data).unwrap();
             assert!(found.starts_with(r#"{"type":"Object","#), "{found}");
         }

@@ -48,6 +48,7 @@ impl Shortening<'_> {
             "JavaScript" if value.is_string() => vec![json!({"js": value})],
             "Liquid" if value.is_string() => vec![json!({"liquid": value})],
             "Sql" if value.is_string() => vec![json!({"sql": value})],
+            "Secret" => vec![json!({"secret": value})],
             "Variable" => {
                 let name = named("name").map(|name| json!({"variable": name}));
                 name.into_iter().chain([json!({"variable": value})]).collect()

@@ -129,11 +129,11 @@ async fn what_is_awaited_is_listed_once_for_each_definition(store: Subject) {
             assert!(part.len() as u64 <= limit);
             listed.extend(part);
         }
-        let wanted = [("g", "d", 4), ("h", "d", 7), ("h", "e", 8), ("i", "c", 3)];
-        let wanted = wanted.map(|(hash, definition, since)| {
+        let wanted = [("g", "d", 4, 1), ("h", "d", 7, 2), ("h", "e", 8, 1), ("i", "c", 3, 1)];
+        let wanted = wanted.map(|(hash, definition, since, waiting)| {
             let payload = serde_json::json!({"subject": hash});
             let (hash, definition_id) = (hash.to_owned(), definition.into());
-            Awaited { hash, definition_id, payload, since: at(since) }
+            Awaited { hash, definition_id, payload, since: at(since), waiting }
         });
         assert_eq!(listed, wanted, "{limit}");
     }

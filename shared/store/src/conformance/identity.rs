@@ -2,7 +2,7 @@
 
 use super::case::{Subject, at_once, cases};
 use super::sample::at;
-use crate::{Application, Role, RoleChange, User, UserChange};
+use crate::{Application, PeopleChange, PeopleChanged, Role, RoleChange, Store, User, UserChange};
 
 cases![
     a_name_belongs_to_one_user,
@@ -11,6 +11,8 @@ cases![
     roles_are_found_by_their_ids,
     applications_are_found_by_their_key,
     a_role_names_its_holders,
+    the_last_administrator_stays_one,
+    of_two_administrators_who_remove_each_other_one_stays,
 ];
 
 pub(super) fn user(id: &str, name: &str) -> User {
@@ -143,4 +145,64 @@ async fn a_role_names_its_holders(store: Subject) {
     assert_eq!(store.role_holders("reader").await.unwrap(), ["zoe", "The program a"]);
     assert_eq!(store.role_holders("é").await.unwrap(), ["The program a"]);
     assert_eq!(store.role_holders("read").await.unwrap(), Vec::<String>::new());
+}
+
+/// A role with all permissions, and these users who have it.
+async fn administrators(store: &dyn Store, names: &[&str]) {
+    let all = Role { permissions: vec!["*".to_owned()], ..role("admin") };
+    assert!(store.create_role(&all).await.unwrap());
+    for name in names {
+        let admin = User { roles: vec!["admin".to_owned()], ..user(name, name) };
+        assert!(store.create_user(&admin).await.unwrap());
+    }
+}
+
+async fn the_last_administrator_stays_one(store: Subject) {
+    let id = |id: &str| id.to_owned();
+    let disabled = UserChange { is_disabled: Some(true), ..UserChange::default() };
+    let reader = UserChange { roles: Some(vec![id("reader")]), ..UserChange::default() };
+    let less = RoleChange { permissions: Some(vec![id("read:*")]), ..RoleChange::default() };
+    // Nothing is taken away where nobody is one.
+    store.create_user(&user("reader", "reader")).await.unwrap();
+    let gone = store.change_people(&PeopleChange::NoUser(id("reader"))).await.unwrap();
+    assert_eq!(gone, PeopleChanged::NoUser);
+    let unknown = store.change_people(&PeopleChange::NoUser(id("reader"))).await.unwrap();
+    assert_eq!(unknown, PeopleChanged::Unknown);
+    administrators(&*store, &["zoe", "adam"]).await;
+    let changed = store.change_people(&PeopleChange::User(id("adam"), disabled.clone())).await;
+    match changed.unwrap() {
+        PeopleChanged::User(adam) => assert!(adam.is_disabled && adam.roles == ["admin"]),
+        other => panic!("{other:?}"),
+    }
+    let before = (store.users().await.unwrap(), store.roles().await.unwrap());
+    for change in [
+        PeopleChange::User(id("zoe"), disabled),
+        PeopleChange::User(id("zoe"), reader.clone()),
+        PeopleChange::NoUser(id("zoe")),
+        PeopleChange::Role(id("admin"), less.clone()),
+    ] {
+        let refused = store.change_people(&change).await.unwrap();
+        assert_eq!(refused, PeopleChanged::LastAdministrator, "{change:?}");
+    }
+    assert_eq!((store.users().await.unwrap(), store.roles().await.unwrap()), before);
+    let enabled = UserChange { is_disabled: Some(false), ..UserChange::default() };
+    store.change_people(&PeopleChange::User(id("adam"), enabled)).await.unwrap();
+    let changed = store.change_people(&PeopleChange::User(id("zoe"), reader)).await.unwrap();
+    assert!(matches!(changed, PeopleChanged::User(zoe) if zoe.roles == ["reader"]));
+    let renamed = RoleChange { name: Some(id("All")), permissions: None };
+    let changed = store.change_people(&PeopleChange::Role(id("admin"), renamed)).await.unwrap();
+    assert!(matches!(changed, PeopleChanged::Role(role) if role.name == "All"));
+}
+
+async fn of_two_administrators_who_remove_each_other_one_stays(store: Subject) {
+    administrators(&*store, &["0", "1"]).await;
+    let changed = at_once(2, |number| {
+        let store = Subject::clone(&store);
+        let other = PeopleChange::NoUser((1 - number).to_string());
+        async move { store.change_people(&other).await.unwrap() }
+    })
+    .await;
+    let refused = changed.iter().filter(|one| **one == PeopleChanged::LastAdministrator).count();
+    assert_eq!(refused, 1, "{changed:?}");
+    assert_eq!(store.users().await.unwrap().len(), 1);
 }

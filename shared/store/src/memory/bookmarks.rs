@@ -65,8 +65,10 @@ impl Bookmarks for MemoryStore {
                         definition_id,
                         payload: row.bookmark.payload.clone(),
                         since,
+                        waiting: 0,
                     });
                 awaited.since = awaited.since.min(since);
+                awaited.waiting += 1;
             }
             let found = found.into_values();
             let is_next = |one: &Awaited| {

@@ -83,6 +83,7 @@ pub enum Operation {
     RolesOf,
     ChangeRole,
     DeleteRole,
+    ChangePeople,
     CreateApplication,
     Applications,
     ApplicationWithKey,
@@ -173,6 +174,7 @@ impl Operation {
                 | Self::CreateRole
                 | Self::ChangeRole
                 | Self::DeleteRole
+                | Self::ChangePeople
                 | Self::CreateApplication
                 | Self::DeleteApplication
                 | Self::BeginSession

@@ -2,11 +2,45 @@
 
 use async_trait::async_trait;
 
+use super::tables::Tables;
 use super::{MemoryStore, Operation};
 use crate::{
-    Application, Error, Identity, Role, RoleChange, User, UserChange, check_application,
-    check_role, check_user,
+    Application, Error, Identity, PeopleChange, PeopleChanged, Role, RoleChange, User, UserChange,
+    check_application, check_role, check_user,
 };
+
+impl Tables {
+    fn change_user(&mut self, id: &str, change: &UserChange) -> Result<Option<User>, Error> {
+        let Some(known) = self.users.get(id) else { return Ok(None) };
+        let changed = User {
+            password_hash: change.password_hash.as_ref().unwrap_or(&known.password_hash).clone(),
+            roles: change.roles.as_ref().unwrap_or(&known.roles).clone(),
+            is_disabled: change.is_disabled.unwrap_or(known.is_disabled),
+            generation: known.generation + i64::from(change.ends_sessions),
+            ..known.clone()
+        };
+        check_user(&changed)?;
+        self.users.insert(changed.id.clone(), changed.clone());
+        Ok(Some(changed))
+    }
+
+    fn delete_user(&mut self, id: &str) -> bool {
+        self.sessions.retain(|_, session| session.user_id != id);
+        self.users.remove(id).is_some()
+    }
+
+    fn change_role(&mut self, id: &str, change: &RoleChange) -> Result<Option<Role>, Error> {
+        let Some(known) = self.roles.get(id) else { return Ok(None) };
+        let changed = Role {
+            name: change.name.as_ref().unwrap_or(&known.name).clone(),
+            permissions: change.permissions.as_ref().unwrap_or(&known.permissions).clone(),
+            ..known.clone()
+        };
+        check_role(&changed)?;
+        self.roles.insert(changed.id.clone(), changed.clone());
+        Ok(Some(changed))
+    }
+}
 
 #[async_trait]
 impl Identity for MemoryStore {
@@ -40,32 +74,11 @@ impl Identity for MemoryStore {
     }
 
     async fn change_user(&self, id: &str, change: &UserChange) -> Result<Option<User>, Error> {
-        self.run(Operation::ChangeUser, |tables| {
-            let Some(known) = tables.users.get(id) else { return Ok(None) };
-            let changed = User {
-                password_hash: change
-                    .password_hash
-                    .as_ref()
-                    .unwrap_or(&known.password_hash)
-                    .clone(),
-                roles: change.roles.as_ref().unwrap_or(&known.roles).clone(),
-                is_disabled: change.is_disabled.unwrap_or(known.is_disabled),
-                generation: known.generation + i64::from(change.ends_sessions),
-                ..known.clone()
-            };
-            check_user(&changed)?;
-            tables.users.insert(changed.id.clone(), changed.clone());
-            Ok(Some(changed))
-        })
-        .await
+        self.run(Operation::ChangeUser, |tables| tables.change_user(id, change)).await
     }
 
     async fn delete_user(&self, id: &str) -> Result<bool, Error> {
-        self.run(Operation::DeleteUser, |tables| {
-            tables.sessions.retain(|_, session| session.user_id != id);
-            Ok(tables.users.remove(id).is_some())
-        })
-        .await
+        self.run(Operation::DeleteUser, |tables| Ok(tables.delete_user(id))).await
     }
 
     async fn create_role(&self, role: &Role) -> Result<bool, Error> {
@@ -93,22 +106,32 @@ impl Identity for MemoryStore {
     }
 
     async fn change_role(&self, id: &str, change: &RoleChange) -> Result<Option<Role>, Error> {
-        self.run(Operation::ChangeRole, |tables| {
-            let Some(known) = tables.roles.get(id) else { return Ok(None) };
-            let changed = Role {
-                name: change.name.as_ref().unwrap_or(&known.name).clone(),
-                permissions: change.permissions.as_ref().unwrap_or(&known.permissions).clone(),
-                ..known.clone()
-            };
-            check_role(&changed)?;
-            tables.roles.insert(changed.id.clone(), changed.clone());
-            Ok(Some(changed))
-        })
-        .await
+        self.run(Operation::ChangeRole, |tables| tables.change_role(id, change)).await
     }
 
     async fn delete_role(&self, id: &str) -> Result<bool, Error> {
         self.run(Operation::DeleteRole, |tables| Ok(tables.roles.remove(id).is_some())).await
+    }
+
+    async fn change_people(&self, change: &PeopleChange) -> Result<PeopleChanged, Error> {
+        self.run(Operation::ChangePeople, |tables| {
+            let users = tables.users.values().cloned().collect();
+            let roles = tables.roles.values().cloned().collect();
+            if change.takes_last_administrator(users, roles) {
+                return Ok(PeopleChanged::LastAdministrator);
+            }
+            let changed = match change {
+                PeopleChange::User(id, change) => {
+                    tables.change_user(id, change)?.map(PeopleChanged::User)
+                }
+                PeopleChange::NoUser(id) => tables.delete_user(id).then_some(PeopleChanged::NoUser),
+                PeopleChange::Role(id, change) => {
+                    tables.change_role(id, change)?.map(PeopleChanged::Role)
+                }
+            };
+            Ok(changed.unwrap_or(PeopleChanged::Unknown))
+        })
+        .await
     }
 
     async fn create_application(&self, application: &Application) -> Result<bool, Error> {

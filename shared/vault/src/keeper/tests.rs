@@ -106,10 +106,18 @@ async fn a_node_starts_with_the_right_keys_alone() {
     let keeper = Keeper::new(Arc::new(store.clone()), master(&[1]));
     keeper.create(about("pay.key"), "hunter2").await.unwrap();
     assert!(check_start(&store, Some(&master(&[2, 1]))).await.is_ok());
+    let keeps = |why: &str, how: &str| {
+        let removes = why.find("Only if that key is lost for good: `staunch secret rm --all`");
+        removes.zip(why.find(how)).is_some_and(|(removes, keeps)| keeps < removes)
+    };
     let why = check_start(&store, Some(&master(&[2]))).await.unwrap_err().to_string();
     assert!(why.contains("no master key decrypts"), "{why}");
+    assert!(keeps(&why, "give the key that it was written with, behind the newest one"), "{why}");
     let why = check_start(&store, None).await.unwrap_err().to_string();
-    assert!(why.contains("1 secret") && why.contains("secrets-key-file"), "{why}");
+    assert!(
+        why.contains("1 secret") && keeps(&why, "To keep them, give it secrets-key-file"),
+        "{why}"
+    );
 }
 
 #[tokio::test]

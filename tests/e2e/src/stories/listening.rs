@@ -168,3 +168,63 @@ pub(crate) async fn what_is_chosen_starts_once_and_in_order(world: World) {
     let letter = dead.get_last_raw_message_by_subject("staunch.dead.message.orders.eu").await;
     assert_eq!(letter.unwrap().payload.as_ref(), b"null");
 }
+
+/// Three messages that nobody has taken, because no executor lives: the API and the command line say so,
+/// and which definitions want them.
+pub(crate) async fn messages_that_nobody_has_taken_are_a_lag(world: World) {
+    let gateway = world.start(plan("gateway", "ingress,timer,cache-notifier")).await;
+    let mut executor = world.start(plan("a", "executor")).await;
+    let api = Api::new(&gateway.url());
+    let stream = jetstream::new(world.client().await);
+    let config = jetstream::stream::Config {
+        name: "ORDERS".to_owned(),
+        subjects: vec!["orders.>".to_owned()],
+        ..jetstream::stream::Config::default()
+    };
+    stream.create_stream(config).await.unwrap();
+    let listens = |id: &str, can_start: bool| {
+        let message = json!({"type": "Staunch.MessageReceived", "id": "m",
+            "canStartWorkflow": can_start, "subject": "orders.*", "stream": "ORDERS"});
+        sequence(id, &[message])
+    };
+    api.publish(&listens("takes", true)).await;
+    api.publish(&listens("waits", false)).await;
+    api.start("waits", json!({})).await;
+    let listener = async || {
+        let found = api.get("/cluster/listeners").await.ok();
+        assert_eq!(found["totalCount"], 1, "{found:#}");
+        found["items"][0].clone()
+    };
+    eventually("the consumer is made, and an instance waits", SOON, async || {
+        let listener = listener().await;
+        listener["state"] == "listening" && listener["waiting"] == 1
+    })
+    .await;
+    executor.stop().await.unwrap();
+    for id in 0..3 {
+        let order = json!({ "id": id }).to_string();
+        stream.publish("orders.eu", order.into()).await.unwrap().await.unwrap();
+    }
+    eventually("three messages wait", SOON, async || {
+        let listener = listener().await;
+        listener["state"] == "noExecutor" && listener["lag"] == 3
+    })
+    .await;
+    let expected = json!([
+        {"definitionId": "takes", "starts": true, "waiting": 0, "isAllowed": true},
+        {"definitionId": "waits", "starts": false, "waiting": 1, "isAllowed": true},
+    ]);
+    assert_eq!(listener().await["definitions"], expected);
+    let server = gateway.url();
+    let listed = world.cluster.command(&["listener", "ls", "--server", &server]).await.unwrap();
+    for part in ["ORDERS", "orders.*", "noExecutor", "takes, waits", "3"] {
+        assert!(listed.contains(part), "{part}: {listed}");
+    }
+    let _second = world.start(plan("b", "executor")).await;
+    eventually("they are taken", SOON, async || {
+        let listener = listener().await;
+        listener["state"] == "listening" && listener["lag"] == 0 && listener["inHand"] == 0
+    })
+    .await;
+    assert!(api.count("takes", None).await >= 1);
+}

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use bus::{KeyValue, Object, Outside, OutsideError, Place, Put, Revision, Stored, Taken};
+use bus::{
+    KeyValue, Object, Outside, OutsideError, Place, PlaceFigures, Put, Revision, Stored, Taken,
+};
 use bytes::Bytes;
 use futures::stream::BoxStream;
 use futures::{FutureExt as _, StreamExt as _};
@@ -83,5 +85,13 @@ impl Outside for BrokenOutside {
         group: &str,
     ) -> Result<BoxStream<'static, Message>, OutsideError> {
         self.0.listen(subject, group).await
+    }
+
+    async fn place_figures(
+        &self,
+        stream: &str,
+        name: &str,
+    ) -> Result<Option<PlaceFigures>, OutsideError> {
+        self.0.place_figures(stream, name).await
     }
 }

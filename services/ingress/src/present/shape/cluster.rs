@@ -29,6 +29,102 @@ pub(crate) struct HeldLease {
     wanted_by: Vec<String>,
 }
 
+/// The sources of messages to which workflows listen.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Listeners {
+    /// In the order of their streams and subjects; those without a stream first.
+    items: Vec<Listener>,
+    total_count: u64,
+    /// Workflows name more sources than are looked at: executors follow 10000.
+    is_cut_short: bool,
+}
+
+/// A source of messages, and how far behind those are who listen to it.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Listener {
+    /// The hash of its stimulus. Workflows that name the same source, with the same expressions, share
+    /// its messages.
+    hash: String,
+    kind: ListenerKind,
+    /// The stream, the bucket or the object store; null for messages as they come.
+    name: Option<String>,
+    /// The subject, which may have wildcards; of a bucket the pattern of its keys.
+    filter: String,
+    /// The stream as NATS has it, which is behind a bucket and an object store, too.
+    stream: Option<String>,
+    /// The durable consumer in the stream, which all executors share.
+    consumer: Option<String>,
+    /// Where it begins when its consumer is made: `new`, `all`, or a time.
+    begins: String,
+    /// A stream keeps the messages until they are taken. Otherwise each is heard at most once, and
+    /// there is no lag.
+    is_kept: bool,
+    /// A message is handed over when the instances that took the one before have ended or wait.
+    is_in_order: bool,
+    /// Only messages for which an expression is true are taken; the lag counts the others, too.
+    has_predicate: bool,
+    state: ListenerState,
+    /// Why it is not taken, in words.
+    reason: Option<String>,
+    /// Messages that nobody has got yet; null where there is no consumer, or nothing is known of it.
+    lag: Option<u64>,
+    /// Messages that executors have got and not settled.
+    in_hand: Option<u64>,
+    /// Those of them that were delivered before.
+    redelivered: Option<u64>,
+    /// The number in the stream of the last message that was delivered.
+    delivered: Option<u64>,
+    /// When it was delivered.
+    delivered_at: Option<String>,
+    /// When the consumer was made.
+    created_at: Option<String>,
+    /// Bookmarks of instances that wait for a message of it.
+    waiting: u64,
+    /// The definitions that want it, the first 20 in the order of their ids.
+    definitions: Vec<ListeningDefinition>,
+    /// The number of all definitions that want it.
+    definition_count: u64,
+}
+
+/// What a source is.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum ListenerKind {
+    Subject,
+    Stream,
+    Bucket,
+    ObjectStore,
+}
+
+/// What becomes of the messages of a source: executors listen; the settings let none of its
+/// definitions listen; no executor lives; its stream does not exist; its consumer is not made yet; or
+/// NATS does not say.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum ListenerState {
+    Listening,
+    NotAllowed,
+    NoExecutor,
+    NoStream,
+    NotYet,
+    Unknown,
+}
+
+/// A definition that wants the messages of a source.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ListeningDefinition {
+    definition_id: String,
+    /// Its published version starts with a message.
+    starts: bool,
+    /// Bookmarks of its instances that wait for a message.
+    waiting: u64,
+    /// The settings of the node that answers let it listen.
+    is_allowed: bool,
+}
+
 /// What NATS holds.
 #[derive(ToSchema)]
 pub(crate) struct NatsFigures {

@@ -43,6 +43,8 @@ pub(crate) struct IncidentGroup {
     instance_count: u64,
     first_at: String,
     last_at: String,
+    /// The incidents in each five minutes of the last hour, the oldest first.
+    last_hour_parts: Vec<u64>,
     newest_instance_id: String,
     /// The newest 100 of these instances.
     workflow_instance_ids: Vec<String>,

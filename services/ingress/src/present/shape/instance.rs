@@ -301,6 +301,25 @@ pub(crate) struct InstanceRow {
     state: Vec<u32>,
 }
 
+/// What instances did in the last hour, in parts of the same length, the oldest first.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct LastHour {
+    since: String,
+    /// When it was counted.
+    until: String,
+    /// The length of a part.
+    part_seconds: u64,
+    /// The instances that were started in each part.
+    started: Vec<u64>,
+    /// Those that finished.
+    finished: Vec<u64>,
+    /// Those that faulted, and are still so.
+    faulted: Vec<u64>,
+    /// Some part has more than was counted.
+    is_cut_short: bool,
+}
+
 /// The instance that started another one.
 #[derive(ToSchema)]
 #[serde(rename_all = "camelCase")]

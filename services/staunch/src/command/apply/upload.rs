@@ -72,7 +72,8 @@ pub(super) async fn import(
     let body = &answer.body;
     let problems = client::problems(body);
     if !problems.is_empty() {
-        return Err(Failure::failed("the definition has problems").with(problems));
+        let failure = Failure::failed("the definition has problems").with(problems);
+        return Err(Failure { body: Some(Box::new(body.clone())), ..failure });
     }
     Ok(Applied::read(body, publish))
 }

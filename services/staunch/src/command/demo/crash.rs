@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use futures::{StreamExt as _, TryStreamExt as _};
+use ingress::DemoExecutor;
 use model::InstanceId;
 use serde_json::{Value, json};
 
@@ -27,7 +28,7 @@ pub(super) async fn kill_in_the_middle(stage: &mut Stage) -> Result<(), Failure>
         let accepting =
             tasks::spawn("demo orders", accept(stage.client.clone(), batch.clone(), orders));
         let first = tokio::time::timeout(SOON, finished.next()).await;
-        let pid = stage.kill_executor().await?;
+        let killed = stage.kill_executor().await?;
         let accepted = accepting.await.map_err(|error| Failure::failed(error.to_string()))?;
         let accepted = accepted.map_err(|error| Failure::failed(error.to_string()))??;
         let done = count(stage, &batch, Some("Finished")).await?;
@@ -35,9 +36,10 @@ pub(super) async fn kill_in_the_middle(stage: &mut Stage) -> Result<(), Failure>
             return Err(Failure::failed("no order was finished"));
         }
         stage.line(&format!("{} orders are accepted", accepted.len()));
-        stage.line(&format!("executor {pid} was killed (SIGKILL) when {done} were finished"));
-        let pid = stage.start_executor().await?;
-        stage.line(&format!("another executor has taken over: pid {pid}"));
+        let DemoExecutor { node, pid } = killed;
+        stage.line(&format!("{node} (pid {pid}) was killed (SIGKILL) when {done} were finished"));
+        let DemoExecutor { node, pid } = stage.start_executor().await?;
+        stage.line(&format!("{node} has taken over: pid {pid}"));
         all_once(stage, &batch, &accepted).await?;
         if done < orders {
             return Ok(());

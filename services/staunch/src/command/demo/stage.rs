@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 use bus::Bus;
 use chassis::{Life, Origin, Setting, Settings};
+use ingress::{Demo, DemoExecutor};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::child::{self, Executor, Wanted};
+use crate::child::{self, Executor, Handed, Wanted};
 use crate::client::Client;
 use crate::command::apply::apply;
 use crate::local::{self, Local};
@@ -27,19 +28,26 @@ pub(super) struct Stage {
     local: Local,
     roles: Roles,
     executor: Option<Executor>,
-    /// The settings of the command line, the environment and the file, for the executors.
-    flags: Vec<String>,
+    /// The number of executors that were started.
+    executors: u32,
+    /// The given settings, for the executors.
+    handed: Handed,
     life: Life,
     // The last field: it is dropped after everything that uses it.
     _folder: TempDir,
 }
 
 impl Stage {
-    /// Starts everything, and prints a line for each part.
-    pub(super) async fn start(mut settings: Settings, life: Life) -> Result<Self, Failure> {
+    /// Starts everything, and prints a line for each part. `given` has the flags of the command line.
+    pub(super) async fn start(
+        given: &chassis::Args,
+        mut settings: Settings,
+        life: Life,
+        demo: Demo,
+    ) -> Result<Self, Failure> {
         let began = Instant::now();
         refuse_what_it_brings(&settings)?;
-        let flags = flags_of_executor(&settings);
+        let handed = handed(given, &settings);
         let folder = tempfile::Builder::new()
             .prefix("staunch-demo-")
             .tempdir()
@@ -50,7 +58,7 @@ impl Stage {
         settings.database_url = local.database_url();
         line(began, &format!("SQLite keeps the state in {}", folder.path().display()));
         settings.role = ["ingress", "timer", "cache-notifier"].map(str::to_owned).to_vec();
-        let roles = Roles::start(&settings, &life).await?;
+        let roles = Roles::start(&settings, &life, Some(demo)).await?;
         let url = settings.public_url();
         line(began, &format!("ingress, timer and cache-notifier run in this process: {url}"));
         let mut stage = Self {
@@ -60,12 +68,13 @@ impl Stage {
             local,
             roles,
             executor: None,
-            flags,
+            executors: 0,
+            handed,
             life,
             _folder: folder,
         };
-        let pid = stage.start_executor().await?;
-        stage.line(&format!("executor runs as a child process: pid {pid}"));
+        let DemoExecutor { node, pid } = stage.start_executor().await?;
+        stage.line(&format!("{node} runs as a child process: pid {pid}"));
         Ok(stage)
     }
 
@@ -85,29 +94,38 @@ impl Stage {
         Ok(())
     }
 
-    /// Starts an executor; returns its process id.
-    pub(super) async fn start_executor(&mut self) -> Result<u32, Failure> {
+    /// Starts an executor.
+    pub(super) async fn start_executor(&mut self) -> Result<DemoExecutor, Failure> {
+        self.executors += 1;
         let wanted = Wanted {
             nats_url: self.local.nats_url(),
             database_url: self.local.database_url(),
             base_url: self.client.server().to_owned(),
+            node: format!("executor-{}", self.executors),
             log: child::log_in(self.local.folder()),
-            flags: self.flags.clone(),
+            handed: self.handed.clone(),
         };
-        let executor = Executor::start(&wanted).await?;
-        let pid = executor.pid();
-        self.executor = Some(executor);
-        Ok(pid)
+        let executor = self.executor.insert(Executor::start(&wanted).await?);
+        Ok(DemoExecutor { node: wanted.node, pid: executor.pid() })
     }
 
-    /// Kills the executor; returns the process id that it had.
-    pub(super) async fn kill_executor(&mut self) -> Result<u32, Failure> {
-        let Some(executor) = self.executor.take() else {
-            return Err(Failure::failed("there is no executor to kill"));
-        };
-        let pid = executor.pid();
-        executor.kill().await?;
-        Ok(pid)
+    /// The executor that works.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub(super) fn executor(&self) -> Result<DemoExecutor, Failure> {
+        let executor = self.executor.as_ref();
+        let pid = executor.map(Executor::pid).ok_or_else(|| Failure::failed("no executor runs"))?;
+        Ok(DemoExecutor { node: format!("executor-{}", self.executors), pid })
+    }
+
+    /// Kills the executor; returns which it was.
+    pub(super) async fn kill_executor(&mut self) -> Result<DemoExecutor, Failure> {
+        let killed = self.executor()?;
+        if let Some(executor) = self.executor.take() {
+            executor.kill().await?;
+        }
+        Ok(killed)
     }
 
     /// Prints a line with the time since the beginning.
@@ -173,22 +191,89 @@ fn refuse_what_it_brings(settings: &Settings) -> Result<(), Failure> {
     }
 }
 
-/// The given settings that the demo does not set itself, for the executor's command line.
-fn flags_of_executor(settings: &Settings) -> Vec<String> {
-    // The executor serves no HTTP, and has its own name.
-    let others = ["listen", "admin-listen", "base-url", "node", "auth", "api-key", "log"];
-    let is_for_it = |one: &&Setting| {
-        let is_other = BROUGHT.contains(&one.name) || others.contains(&one.name);
-        one.origin != Origin::Default && !is_other
-    };
-    let given = settings.all().iter().filter(is_for_it);
-    let mut flags: Vec<_> = given.map(|one| format!("--{}={}", one.name, one.value)).collect();
+/// Settings of the demo's own process: an executor serves no HTTP, and has its own name.
+const OWN: [&str; 7] = ["listen", "admin-listen", "base-url", "node", "auth", "api-key", "log"];
+
+/// The given settings that the demo does not set itself, for its executors. An executor inherits the
+/// environment, and reads the same file; what flags say it gets as variables, with which passwords
+/// stay out of its command line.
+fn handed(given: &chassis::Args, settings: &Settings) -> Handed {
+    let mut handed = Handed::default();
+    // A variable or the file may have the address of the demo's own process.
+    handed.flags.push("--admin-listen=".to_owned());
     if settings.is_default("allow-private-addresses") {
-        flags.push(format!("--allow-private-addresses={}", settings.allow_private_addresses));
+        let allowed = settings.allow_private_addresses;
+        handed.flags.push(format!("--allow-private-addresses={allowed}"));
     }
-    flags
+    if let Some(file) = &given.config {
+        handed.variables.push((chassis::variable_of("config"), file.clone().into()));
+    }
+    let is_for_it = |name: &str| !BROUGHT.contains(&name) && !OWN.contains(&name);
+    for (name, text) in given.given().into_iter().filter(|(name, _)| is_for_it(name)) {
+        let variable = chassis::variable_of(name);
+        let is_setting = |name: &str| settings.all().iter().any(|one| one.name == name);
+        if !is_setting(&format!("{name}-file")) {
+            // Two sources of one value would be refused.
+            handed.left_out.push(format!("{variable}_FILE"));
+        }
+        match text {
+            // An empty variable counts as absent.
+            "" => handed.flags.push(format!("--{name}=")),
+            text => handed.variables.push((variable, text.into())),
+        }
+    }
+    handed
 }
 
 fn line(began: Instant, text: &str) {
     say::progress(&format!("{:>7.1} s  {text}", began.elapsed().as_secs_f64()));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use super::*;
+
+    fn settings_of(given: &chassis::Args, variables: &[(&str, &str)]) -> Settings {
+        let find = |name: &str| variables.iter().find(|(known, _)| *known == name);
+        Settings::resolve(given, &|name| find(name).map(|(_, text)| (*text).to_owned())).unwrap()
+    }
+
+    #[test]
+    fn an_executor_gets_passwords_as_they_are_and_out_of_sight() {
+        let mail = "smtp://shop:hunter2@mail.example:587";
+        let shop = "shop=postgres://shop:hunter3@db.example/shop";
+        let given = chassis::Args {
+            listen: Some("127.0.0.1:7001".to_owned()),
+            smtp_url: Some(mail.to_owned()),
+            sql_connections: Some(shop.to_owned()),
+            archive_to: Some(String::new()),
+            ..chassis::Args::default()
+        };
+        let handed = handed(&given, &settings_of(&given, &[]));
+        let variable = |name: &str, text: &str| (name.to_owned(), OsString::from(text));
+        let expected =
+            [variable("STAUNCH_SQL_CONNECTIONS", shop), variable("STAUNCH_SMTP_URL", mail)];
+        assert_eq!(handed.variables, expected);
+        assert_eq!(
+            handed.left_out,
+            ["STAUNCH_SQL_CONNECTIONS_FILE", "STAUNCH_SMTP_URL_FILE", "STAUNCH_ARCHIVE_TO_FILE"]
+        );
+        let flags = ["--admin-listen=", "--allow-private-addresses=false", "--archive-to="];
+        assert_eq!(handed.flags, flags);
+    }
+
+    #[test]
+    fn an_executor_inherits_what_is_no_flag() {
+        let given = chassis::Args { config: Some("demo.toml".into()), ..chassis::Args::default() };
+        let variables = [
+            ("STAUNCH_SMTP_URL", "smtp://shop:hunter2@mail.example"),
+            ("STAUNCH_ALLOW_PRIVATE_ADDRESSES", "true"),
+        ];
+        let settings = settings_of(&chassis::Args::default(), &variables);
+        let handed = handed(&given, &settings);
+        assert_eq!(handed.variables, [("STAUNCH_CONFIG".to_owned(), OsString::from("demo.toml"))]);
+        assert_eq!((handed.flags, handed.left_out), (vec!["--admin-listen=".to_owned()], vec![]));
+    }
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use node::{BrokerSeen, ConsumerSeen, StreamSeen};
+use protocol::subject;
 
 use super::check::{Check, latency};
 use super::facts::SettingsSeen;
@@ -14,6 +15,8 @@ const FULL: (u64, u64) = (75, 90);
 /// Redelivered commands in hand that are worth a word.
 const REDELIVERED_NOTED: u64 = 50;
 const PROVISION: &str = "run `staunch provision`";
+/// The beginning of the name of an object store's stream.
+const OBJECTS: &str = "OBJ_";
 
 /// Every check of the broker.
 pub(super) fn checks(broker: &Result<BrokerSeen, String>, settings: &SettingsSeen) -> Vec<Check> {
@@ -35,7 +38,13 @@ pub(super) fn checks(broker: &Result<BrokerSeen, String>, settings: &SettingsSee
         None => checks.push(Check::bad(
             "nats",
             "JetStream does not answer",
-            "start nats-server with -js or a jetstream block, and give the account JetStream",
+            match broker.has_jetstream {
+                true => {
+                    "the servers may be electing a leader: ask again after 10 s; if it stays so, \
+                     start the servers that are down, and give the account JetStream"
+                }
+                false => "start nats-server with -js or a jetstream block",
+            },
         )),
     }
     let is_cluster = broker.cluster.is_some();
@@ -45,7 +54,8 @@ pub(super) fn checks(broker: &Result<BrokerSeen, String>, settings: &SettingsSee
     if faults.is_empty() {
         let (streams, consumers) = (broker.streams.len(), broker.consumers.len());
         let found = format!(
-            "{streams} streams and buckets and {consumers} consumer are as in nats/topology.toml"
+            "{streams} streams, buckets and object stores and {consumers} consumer are as in \
+             nats/topology.toml"
         );
         checks.push(Check::ok("nats", found));
     }
@@ -73,7 +83,13 @@ fn of_stream(stream: &StreamSeen, is_cluster: bool) -> Vec<Check> {
         return vec![Check::bad("nats", format!("{name}: {reason}"), advice)];
     }
     if !stream.is_there {
-        return vec![Check::bad("nats", format!("{name} is missing"), PROVISION)];
+        let found = format!("{name} is missing");
+        // Where payloads rest in it, they cannot be written: a check of its own says so.
+        let is_of_parts = name.strip_prefix(OBJECTS) == Some(subject::PAYLOAD_PARTS_STORE);
+        return vec![match is_of_parts {
+            true => Check::warn("nats", format!("{found}; payload-store=nats needs it"), PROVISION),
+            false => Check::bad("nats", found, PROVISION),
+        }];
     }
     let mut checks: Vec<_> = stream
         .faults

@@ -131,7 +131,8 @@ fn leases(cluster: &Cluster) -> Option<Check> {
     Some(Check::warn("cluster", found, advice))
 }
 
-fn some<'a>(names: impl Iterator<Item = &'a str>) -> String {
+/// The first of these names.
+pub(super) fn some<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<_> = names.collect();
     let shown = names.iter().take(NAMED_MAX).copied().collect::<Vec<_>>().join(", ");
     if names.len() > NAMED_MAX { format!("{shown} …") } else { shown }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use migration::CONTRACT;
 use model::Timestamp;
 use node::DatabaseSeen;
 
@@ -18,6 +19,8 @@ const POSTGRES_MIN: u32 = 14;
 /// A command that waits for longer is late; one that waits for much longer does not come.
 const LATE: Duration = Duration::from_secs(10);
 const STUCK: Duration = Duration::from_secs(60);
+/// The setting that the reason names where a pooler is in the way.
+const POOLER: &str = "database-pooler";
 
 /// Every check of the database itself.
 pub(super) fn checks(
@@ -28,7 +31,11 @@ pub(super) fn checks(
     let database = match database {
         Ok(database) => database,
         Err(reason) => {
-            let advice = "start the database, or correct --database-url";
+            // The reason names what to set.
+            let advice = match reason.contains(POOLER) {
+                true => "set --database-pooler on each node, or correct --database-url",
+                false => "start the database, or correct --database-url",
+            };
             return vec![Check::bad("database", format!("{url}: {reason}"), advice)];
         }
     };
@@ -50,6 +57,10 @@ pub(super) fn checks(
     if !database.missing.is_empty() {
         let found = format!("the schema lacks {}", database.missing.join(", "));
         checks.push(Check::bad("database", found, "run `staunch migrate`"));
+    } else if let Some(contract) = database.newer.iter().find(|one| one.ends_with(CONTRACT)) {
+        let found = format!("the schema is too new for this program: {contract}");
+        let advice = "use the program of the newer version: a node of this one does not start";
+        checks.push(Check::bad("database", found, advice));
     } else if !database.newer.is_empty() {
         let found = format!("the schema is newer than this program: {}", database.newer.join(", "));
         let advice = "use the program of the newer version; an older node works on beside it";

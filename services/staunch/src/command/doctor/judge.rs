@@ -30,6 +30,7 @@ pub(super) fn judge(facts: &Facts) -> Vec<Check> {
     );
     checks.extend(facts.payload_places.iter().map(payload_place));
     checks.extend(servers(&facts.servers));
+    checks.extend(unasked(facts));
     checks.extend(without_tls(&facts.servers, &facts.settings));
     checks.extend(facts.servers.iter().filter_map(clock_of_node));
     checks.extend(facts.servers.iter().filter_map(shared_address));
@@ -50,8 +51,8 @@ fn clocks(facts: &Facts) -> Vec<Check> {
 fn clock(now: Timestamp, of: &str, (time, half): (Timestamp, Duration)) -> Check {
     let apart = now.since(time).max(time.since(now)).saturating_sub(half);
     let found = format!("the clocks of this machine and {of} are {} ms apart", apart.as_millis());
-    let advice = "synchronise the clocks of all machines (NTP): timers follow the database's, \
-                  leases the node's";
+    let advice = "synchronise the clocks of all machines (NTP): timers follow the database's, and \
+                  logs and certificates that of each machine";
     match apart {
         apart if apart <= SKEW_NOTED => Check::ok("clock", found),
         apart if apart <= SKEW_BAD => Check::warn("clock", found, advice),
@@ -80,14 +81,39 @@ fn clock_of_node(server: &Server) -> Option<Check> {
     let node = server.node.as_deref().unwrap_or(&server.url);
     let found = format!("the clocks of {node} and the database are {} s apart", apart.as_secs());
     let advice = format!(
-        "synchronise the clock of the machine of {node} (NTP): its leases, its \
-        log and the tokens that it checks follow it"
+        "synchronise the clock of the machine of {node} (NTP): the times in its log, and what it \
+         compares with others' clocks (tokens of an issuer, certificates), follow it"
     );
     match apart {
         Duration::ZERO => None,
         apart if apart <= SKEW_BAD => Some(Check::warn("clock", found, advice)),
         _ => Some(Check::bad("clock", found, advice)),
     }
+}
+
+/// Live nodes with an address that were not asked, because the caller has named one address.
+fn unasked(facts: &Facts) -> Option<Check> {
+    let [server] = facts.servers.as_slice() else { return None };
+    if !server.nodes.is_empty() {
+        return None;
+    }
+    let members = facts.cluster.as_ref().ok()?.members.iter();
+    let others =
+        members.filter(|one| one.address.is_some() && Some(&one.node) != server.node.as_ref());
+    let others: Vec<_> = others.map(|one| one.node.as_str()).collect();
+    // Where the answer names no node, one of them has answered.
+    if others.len() <= usize::from(server.node.is_none()) {
+        return None;
+    }
+    let count = others.len();
+    let named = cluster::some(others.into_iter());
+    let found = match &server.node {
+        Some(node) => format!("{node} alone was asked, and not these live nodes: {named}"),
+        None => format!("one address alone was asked, and {count} live nodes have one: {named}"),
+    };
+    let advice = "leave --server and STAUNCH_SERVER out to ask every live node, its clock, its \
+                  version and whether it is ready; or name each with --server";
+    Some(Check::warn("api", found, advice))
 }
 
 /// Nodes that cannot be told apart by their addresses: one of them answered for all.

@@ -63,6 +63,7 @@ fn sound() -> Facts {
         },
         broker: Ok(BrokerSeen {
             version: "2.15.0".to_owned(),
+            has_jetstream: true,
             round_trips: vec![millis(1); 5],
             time: Some((NOW, millis(1))),
             storage: [(1, -1), (1, -1)],
@@ -147,7 +148,11 @@ type Row = (Grade, &'static str, &'static str, fn(&mut Facts));
 
 const BROKER: &[Row] = &[
     (Bad, "4222: no answer", "start nats-server", |f| f.broker = Err("no answer".to_owned())),
-    (Bad, "JetStream does not answer", "-js", |f| broker(f).round_trips.clear()),
+    (Bad, "JetStream does not answer", "-js", |f| {
+        broker(f).round_trips.clear();
+        broker(f).has_jetstream = false;
+    }),
+    (Bad, "JetStream does not answer", "electing a leader", |f| broker(f).round_trips.clear()),
     (Warn, "JetStream answers in 20.0 ms", "at most 5 ms", |f| {
         broker(f).round_trips = vec![millis(20)];
     }),
@@ -155,6 +160,14 @@ const BROKER: &[Row] = &[
         broker(f).round_trips = vec![millis(300)];
     }),
     (Bad, "STAUNCH_COMMANDS is missing", "staunch provision", |f| stream(f).is_there = false),
+    (Bad, "OBJ_staunch_payloads is missing", "staunch provision", |f| {
+        let name = "OBJ_staunch_payloads".to_owned();
+        broker(f).streams.push(StreamSeen { name, ..StreamSeen::default() });
+    }),
+    (Warn, "OBJ_staunch_payload_parts is missing", "staunch provision", |f| {
+        let name = "OBJ_staunch_payload_parts".to_owned();
+        broker(f).streams.push(StreamSeen { name, ..StreamSeen::default() });
+    }),
     (Bad, "STAUNCH_COMMANDS: timeout", "nats stream info", |f| {
         stream(f).unanswered = Some("timeout".to_owned());
     }),
@@ -212,6 +225,14 @@ const DATABASE: &[Row] = &[
     }),
     (Warn, "newer than this program: m0999_x", "newer version", |f| {
         database(f).newer = vec!["m0999_x".to_owned()];
+    }),
+    (Bad, "too new for this program: m0999_x_contract", "does not start", |f| {
+        database(f).newer = vec!["m0998_y".to_owned(), "m0999_x_contract".to_owned()];
+    }),
+    (Bad, "set database-pooler for nodes", "set --database-pooler", |f| {
+        let reason = "db:6432 does not keep the settings: set database-pooler for nodes";
+        f.database = Err(reason.to_owned());
+        f.work = None;
     }),
     (Warn, "85 of 100 connections", "PgBouncer", |f| database(f).connections = (85, 100)),
     (Warn, "verifies no certificate", "sslmode=verify-full", |f| {
@@ -287,11 +308,23 @@ const REST: &[Row] = &[
     (Warn, "the clocks of n1 and the database are 3 s apart", "machine of n1", |f| {
         f.servers[0].clock_apart = Some(3);
     }),
-    (Bad, "the clocks of n1 and the database are 3600 s apart", "NTP", |f| {
+    (Bad, "the clocks of n1 and the database are 3600 s apart", "tokens of an issuer", |f| {
         f.servers[0].clock_apart = Some(3_600);
     }),
     (Warn, "n1, n2 all announce http://127.0.0.1:5001", "--node-address", |f| {
         f.servers[0].nodes.push("n2".to_owned());
+    }),
+    (Warn, "n1 alone was asked, and not these live nodes: n2, n3", "STAUNCH_SERVER", |f| {
+        f.servers[0].nodes.clear();
+        for node in ["n2", "n3"] {
+            let member = Member { node: node.to_owned(), ..cluster(f).members[0].clone() };
+            cluster(f).members.push(member);
+        }
+    }),
+    (Warn, "one address alone was asked, and 2 live nodes have one: n1, n2", "--server", |f| {
+        (f.servers[0].nodes, f.servers[0].node) = (Vec::new(), None);
+        let member = Member { node: "n2".to_owned(), ..cluster(f).members[0].clone() };
+        cluster(f).members.push(member);
     }),
     (Bad, "5001 does not answer: refused", "--server", |f| {
         f.servers[0].version = Err("refused".to_owned());

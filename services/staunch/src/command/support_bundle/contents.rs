@@ -1,6 +1,9 @@
 //! The files of the bundle, before secrets are taken out.
 
-use bus::{Queue as _, Stream};
+use std::collections::BTreeSet;
+
+use api_client::Reading;
+use bus::{Member, Queue as _, Stream};
 use chassis::{Origin, Settings};
 use futures::future::join_all;
 use node::{BrokerSeen, DatabaseSeen};
@@ -16,12 +19,21 @@ const LETTERS_MAX: usize = 200;
 const LISTED_MAX: u64 = 10_000;
 /// Bytes of one node's metrics.
 const METRICS_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Further addresses that are asked for metrics.
+const OTHERS_MAX: usize = 64;
+/// Why the metrics of a node without HTTP are not there.
+const NO_ADDRESS: &str = "it has no HTTP API, and does not announce where its metrics are: name its \
+                          --admin-listen address with --nodes";
 
 /// A file: its name and its text.
 pub(super) type Entry = (String, String);
 
 /// Everything. What does not answer has a text that says why.
-pub(super) async fn gather(server: Option<String>, settings: &Settings) -> Vec<Entry> {
+pub(super) async fn gather(
+    server: Option<String>,
+    others: Vec<String>,
+    settings: &Settings,
+) -> Vec<Entry> {
     let (facts, checks) = doctor::examine(server, settings).await;
     let mut entries = vec![
         written("about.json", &about()),
@@ -33,11 +45,61 @@ pub(super) async fn gather(server: Option<String>, settings: &Settings) -> Vec<E
         written("dead-letters.json", &letters(settings).await),
     ];
     let key = settings.api_key.as_ref().map(|key| key.expose().to_owned());
-    let urls = facts.servers.iter().map(|server| server.url.clone());
+    let others = others.into_iter().take(OTHERS_MAX);
+    let urls = facts.servers.iter().map(|server| server.url.clone()).chain(others);
     let metrics = join_all(urls.map(|url| metrics(url, key.clone()))).await;
+    let members = facts.cluster.as_ref().map(|cluster| cluster.members.as_slice());
+    let missing = missing(members.unwrap_or_default(), &metrics);
+    entries.push(written("metrics-missing.json", &missing));
     let numbered = metrics.into_iter().enumerate();
-    entries.extend(numbered.map(|(number, text)| (format!("metrics-{number}.txt"), text)));
+    let metrics = numbered.map(|(number, asked)| (format!("metrics-{number}.txt"), asked.shown()));
+    entries.extend(metrics);
     entries
+}
+
+/// The metrics at one address, or why there are none.
+struct Metrics {
+    url: String,
+    text: Result<String, String>,
+}
+
+impl Metrics {
+    fn shown(&self) -> String {
+        let text = match &self.text {
+            Ok(text) => text.clone(),
+            Err(reason) => format!("no answer: {reason}\n"),
+        };
+        let text: String = text.chars().take(METRICS_BYTES_MAX).collect();
+        format!("# {}\n{text}", self.url)
+    }
+
+    /// The node that answered.
+    fn node(&self) -> Option<String> {
+        Reading::parse(self.text.as_ref().ok()?).node()
+    }
+}
+
+/// The live nodes whose metrics the bundle does not have, each with the reason. The metrics themselves
+/// name their node: behind an address that several nodes share, another one may have answered.
+fn missing(members: &[Member], metrics: &[Metrics]) -> Value {
+    let answered: BTreeSet<String> = metrics.iter().filter_map(Metrics::node).collect();
+    let absent = members.iter().filter(|member| !answered.contains(&member.node));
+    let each = absent.map(|member| {
+        let asked = member.address.as_ref();
+        let asked = asked.and_then(|url| metrics.iter().find(|asked| asked.url == *url));
+        let why = match (&member.address, asked.map(|asked| &asked.text)) {
+            (None, _) => NO_ADDRESS.to_owned(),
+            (Some(url), None) => {
+                format!("its address {url} was not asked: name it with --nodes")
+            }
+            (Some(url), Some(Err(reason))) => format!("no answer from {url}: {reason}"),
+            (Some(url), Some(Ok(_))) => {
+                format!("another node answered at {url}: name an address of its own with --nodes")
+            }
+        };
+        json!({"node": member.node, "roles": member.roles, "why": why})
+    });
+    Value::Array(each.collect())
 }
 
 fn written(name: &str, value: &Value) -> Entry {
@@ -143,12 +205,60 @@ async fn letters(settings: &Settings) -> Value {
     answered(&read.await.map_err(|error| error.to_string()), |found| json!(found))
 }
 
-async fn metrics(url: String, key: Option<String>) -> String {
+async fn metrics(url: String, key: Option<String>) -> Metrics {
     let read = async { Client::to(&url, key.as_deref())?.metrics().await };
     let text = match read.await {
-        Ok(answer) => answer.body.as_str().unwrap_or_default().to_owned(),
-        Err(failure) => format!("no answer: {failure}\n"),
+        Ok(answer) => Ok(answer.body.as_str().unwrap_or_default().to_owned()),
+        Err(failure) => Err(failure.to_string()),
     };
-    let shown: String = text.chars().take(METRICS_BYTES_MAX).collect();
-    format!("# {url}\n{shown}")
+    Metrics { url, text }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn nodes_without_metrics_are_named_with_the_reason() {
+        let member = |node: &str, address: Option<&str>| Member {
+            node: node.to_owned(),
+            roles: vec!["timer".to_owned()],
+            started_at: Timestamp::from_millis(0),
+            address: address.map(str::to_owned),
+        };
+        let of = |node: &str| format!("staunch_build_info{{node=\"{node}\"}} 1\n");
+        let metrics =
+            |url: &str, text: Result<String, String>| Metrics { url: url.to_owned(), text };
+        let members = [
+            member("asked", Some("http://a")),
+            member("bare", None),
+            member("named", None),
+            member("shared", Some("http://a")),
+            member("silent", Some("http://s")),
+            member("surplus", Some("http://x")),
+        ];
+        let answers = [
+            metrics("http://a", Ok(of("asked"))),
+            metrics("http://s", Err("nothing listens there".to_owned())),
+            metrics("http://admin", Ok(of("named"))),
+        ];
+        let missing = missing(&members, &answers);
+        let found: Vec<_> =
+            missing.as_array().unwrap().iter().map(|one| (&one["node"], &one["why"])).collect();
+        let whys = [
+            ("bare", NO_ADDRESS),
+            (
+                "shared",
+                "another node answered at http://a: name an address of its own with --nodes",
+            ),
+            ("silent", "no answer from http://s: nothing listens there"),
+            ("surplus", "its address http://x was not asked: name it with --nodes"),
+        ];
+        for (found, (node, why)) in found.iter().zip(whys) {
+            assert_eq!((found.0, found.1), (&json!(node), &json!(why)));
+        }
+        assert_eq!(found.len(), whys.len());
+    }
 }

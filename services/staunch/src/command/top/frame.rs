@@ -19,8 +19,9 @@ const LEASE_FAILURES: &str = "staunch_lease_failures_total";
 const FIRED: &str = "staunch_timers_fired_total";
 const LATENESS: &str = "staunch_timer_lateness_seconds";
 const NEAR: &str = "staunch_timers_near";
-const BACKLOG: &str = "staunch_queue_backlog";
-const IN_HAND: &str = "staunch_commands_in_hand";
+/// 1 on the node that counts for the whole cluster; the others have no figures of the queue.
+const OBSERVER: &str = "staunch_cluster_observer";
+const QUEUE: &str = "staunch_cluster_consumer";
 const REDELIVERED: &str = "staunch_redeliveries_total";
 /// Definitions that are shown.
 const SLOW_MAX: usize = 5;
@@ -42,8 +43,10 @@ pub(super) struct Frame {
     fired: f64,
     lateness: Times,
     near: Option<f64>,
+    /// Commands that no executor has got yet; none if no node that answers counts them.
     backlog: Option<f64>,
-    in_hand: f64,
+    /// Commands that executors have got and not answered, also those that are frozen or gone.
+    in_hand: Option<f64>,
     redelivered: f64,
     dead_letters: Option<u64>,
     running: Option<u64>,
@@ -102,6 +105,11 @@ impl Frame {
         };
         let readings = || now.nodes.iter().filter_map(|node| node.reading.as_ref());
         let gauges = |name: &'static str| readings().filter_map(move |one| one.gauge(name));
+        // An executor says it only while it pulls.
+        let queue = |commands: &str| {
+            let mut counting = readings().filter(|one| one.gauge(OBSERVER) == Some(1.0));
+            counting.find_map(|one| one.gauge_where(QUEUE, ("commands", commands)))
+        };
         let rows =
             now.nodes.iter().map(|node| Row {
                 node: node.node.clone(),
@@ -127,9 +135,8 @@ impl Frame {
             fired: count(FIRED),
             lateness: Times::over(&pairs, LATENESS, seconds),
             near: gauges(NEAR).reduce(|sum, one| sum + one),
-            // Every executor reads the same queue.
-            backlog: gauges(BACKLOG).reduce(f64::max),
-            in_hand: gauges(IN_HAND).sum(),
+            backlog: queue("pending"),
+            in_hand: queue("in hand"),
             redelivered: count(REDELIVERED),
             dead_letters: now.slow.dead_letters,
             running: now.slow.running,
@@ -179,9 +186,9 @@ impl Frame {
             figure(self.near)
         ));
         lines.push(format!(
-            "queue      {:>8} commands  {} in hand  {:.1}/s delivered again",
+            "queue      {:>8} commands wait  {} in hand  {:.1}/s delivered again",
             figure(self.backlog),
-            self.in_hand,
+            figure(self.in_hand),
             self.redelivered
         ));
         lines.push(String::new());
@@ -331,13 +338,16 @@ mod tests {
     const BEFORE: &str = "staunch_instances_total{status=\"Finished\"} 10\n\
         staunch_burst_duration_seconds_bucket{le=\"0.01\"} 100\n\
         staunch_burst_duration_seconds_bucket{le=\"+Inf\"} 100\n\
-        staunch_queue_backlog 3\n";
+        staunch_cluster_observer 1\nstaunch_cluster_consumer{commands=\"pending\"} 3\n";
     const NOW: &str = "staunch_instances_total{status=\"Finished\"} 30\n\
         staunch_instances_total{status=\"Faulted\"} 4\n\
         staunch_burst_duration_seconds_bucket{le=\"0.01\"} 140\n\
         staunch_burst_duration_seconds_bucket{le=\"+Inf\"} 140\n\
         staunch_timers_fired_total{kind=\"bookmark\"} 6\n\
-        staunch_queue_backlog 7\n";
+        staunch_cluster_observer 1\n\
+        staunch_cluster_consumer{commands=\"pending\"} 7\n\
+        staunch_cluster_consumer{commands=\"in hand\"} 4\n\
+        staunch_cluster_consumer{commands=\"redelivered\"} 2\n";
 
     fn sample(at: Instant, texts: &[(&str, &str)], slow: Slow) -> Sample {
         let nodes = texts.iter().map(|(node, text)| NodeSample {
@@ -386,6 +396,22 @@ mod tests {
     }
 
     #[test]
+    fn the_queue_is_that_of_the_node_that_counts_and_unknown_without_one() {
+        // Nobody pulls: the executor has not looked at the queue since it was paused.
+        let executor = "staunch_queue_backlog 0\nstaunch_commands_in_hand 0\n\
+            staunch_cluster_observer 0\nstaunch_cluster_consumer{commands=\"pending\"} 0\n\
+            staunch_cluster_consumer{commands=\"in hand\"} 0\n";
+        let queue = |texts: &[(&str, &str)]| {
+            let now = sample(Instant::now(), texts, slow());
+            let lines = Frame::between(&now, &now).lines();
+            let line = lines.into_iter().find(|line| line.starts_with("queue")).unwrap();
+            line.split_whitespace().skip(1).take(5).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(queue(&[("n1", executor), ("n2", NOW)]), "7 commands wait 4 in");
+        assert_eq!(queue(&[("n1", executor)]), "- commands wait - in");
+    }
+
+    #[test]
     fn a_definition_without_a_measured_time_shows_none() {
         let ended = vec![("hello".to_owned(), Duration::ZERO); 2];
         let now = sample(Instant::now(), &[("n1", NOW)], Slow { ended, ..slow() });
@@ -411,8 +437,8 @@ mod tests {
             reading: text.map(Reading::parse),
             ..NodeSample::default()
         };
-        let of = |node: &str, backlog: u64| {
-            format!("staunch_build_info{{node=\"{node}\"}} 1\nstaunch_queue_backlog {backlog}\n")
+        let of = |node: &str, near: u64| {
+            format!("staunch_build_info{{node=\"{node}\"}} 1\nstaunch_timers_near {near}\n")
         };
         let (n1, n2, n9) = (of("n1", 1), of("n2", 2), of("n9", 9));
         // n3 shares its address with n1, which has answered.
@@ -420,8 +446,8 @@ mod tests {
         let others =
             vec![at("http://a", Some(&n1)), at("http://b", Some(&n2)), at("http://c", Some(&n9))];
         let nodes = joined(members, others);
-        let backlog = |node: &NodeSample| node.reading.as_ref().and_then(|it| it.gauge(BACKLOG));
-        let found: Vec<_> = nodes.iter().map(|it| (it.node.as_str(), backlog(it))).collect();
+        let near = |node: &NodeSample| node.reading.as_ref().and_then(|it| it.gauge(NEAR));
+        let found: Vec<_> = nodes.iter().map(|it| (it.node.as_str(), near(it))).collect();
         let expected = [("n1", Some(1.0)), ("n2", Some(2.0)), ("n3", None), ("n9", Some(9.0))];
         assert_eq!(found, expected);
         let now = Sample { nodes, ..sample(Instant::now(), &[], slow()) };

@@ -6,6 +6,7 @@ import { activitiesIn, nameOf } from "../../graph/activities";
 import { activityWord, formatCount, formatDuration } from "../../lib/format";
 import { language, t } from "../../text";
 import { List } from "../../ui/List";
+import { Spark } from "../../ui/Spark";
 import { Badge } from "../../ui/State";
 import type { Column } from "../../ui/Table";
 
@@ -20,22 +21,6 @@ export const figuresQuery = (definition: string) =>
       get<Api["ActivityFigures"]>(`/workflow-definitions/${id(definition)}/figures`, undefined, signal),
     refetchInterval: 30_000,
   });
-
-/** The starts of an hour, minute by minute. */
-function Spark({ parts }: { parts: readonly number[] }) {
-  const most = Math.max(1, ...parts);
-  const path = parts.map((count, at) => `${at === 0 ? "M" : "L"}${at} ${16 - (count / most) * 15}`).join("");
-  return (
-    <svg
-      aria-hidden="true"
-      viewBox={`0 0 ${Math.max(1, parts.length - 1)} 17`}
-      preserveAspectRatio="none"
-      className="h-4 w-20"
-    >
-      <path d={path} fill="none" stroke="var(--accent)" strokeWidth={1.5} vectorEffect="non-scaling-stroke" />
-    </svg>
-  );
-}
 
 /** Each activity with its figures; a press selects it in the graph. */
 export function LastHour({
@@ -70,7 +55,11 @@ export function LastHour({
         </button>
       ),
     },
-    { key: "spark", head: t.hour.starts, cell: (row) => <Spark parts={row.startedParts} /> },
+    {
+      key: "spark",
+      head: t.hour.starts,
+      cell: (row) => <Spark counts={row.startedParts} className="h-4 w-20 text-accent" />,
+    },
     { key: "started", head: t.hour.started, end: true, cell: (row) => number(row.started) },
     { key: "completed", head: t.hour.completed, end: true, cell: (row) => number(row.completed) },
     {

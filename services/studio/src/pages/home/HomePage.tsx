@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { get } from "../../api/client";
-import { lettersQuery, metricsQuery, useCounts } from "../../api/queries";
+import { lastHourQuery, lettersQuery, metricsQuery, useCounts } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import type { Search } from "../../lib/filters";
@@ -10,6 +10,7 @@ import { metric } from "../../lib/metrics";
 import type { State } from "../../lib/states";
 import { language, t } from "../../text";
 import { Page } from "../../ui/Page";
+import { Spark } from "../../ui/Spark";
 import { StateIcon } from "../../ui/State";
 import { Empty } from "../../ui/States";
 import { Feed } from "./Feed";
@@ -24,6 +25,7 @@ function Figure({
   to,
   search,
   alarm,
+  spark,
 }: {
   word: string;
   value?: number;
@@ -31,6 +33,8 @@ function Figure({
   to: "/instances" | "/cluster";
   search?: Search;
   alarm?: boolean;
+  /** The counts of the last hour, and whether they are cut short. */
+  spark?: { counts?: readonly number[]; isCutShort?: boolean };
 }) {
   return (
     <Link
@@ -42,8 +46,17 @@ function Figure({
         <StateIcon state={state} still />
         {word}
       </span>
-      <span className="text-2xl font-semibold tabular-nums">
-        {value === undefined ? "…" : formatCount(value, language)}
+      <span className="flex items-center gap-3">
+        <span className="text-2xl font-semibold tabular-nums">
+          {value === undefined ? "…" : formatCount(value, language)}
+        </span>
+        {spark?.counts && (
+          <Spark
+            counts={spark.counts}
+            isCutShort={spark.isCutShort}
+            className="h-6 w-12 min-w-0 flex-1 text-soft"
+          />
+        )}
       </span>
     </Link>
   );
@@ -55,13 +68,14 @@ const RARELY = { refetchInterval: 60_000, staleTime: 60_000 };
 /** What the last hour was like; each number leads to its list. */
 function Figures() {
   const since = new Date(Date.now() - 3_600_000).toISOString();
-  const after = (column: "CreatedAt" | "FinishedAt" | "UpdatedAt") => [
+  const after = (column: "CreatedAt" | "UpdatedAt") => [
     { column, operator: "GreaterThanOrEqual" as const, timestamp: since },
   ];
   const counts = useCounts(
     [
       { timestampFilters: after("CreatedAt") },
-      { timestampFilters: after("FinishedAt"), subStatus: "Finished" },
+      // What has finished changes no more, and only this time has an index with the state.
+      { timestampFilters: after("UpdatedAt"), subStatus: "Finished" },
       { timestampFilters: after("UpdatedAt"), subStatus: "Faulted" },
       { subStatus: "Suspended" },
       { subStatuses: ["Pending", "Executing"] },
@@ -69,11 +83,14 @@ function Figures() {
     "home",
   ).data;
   const metrics = useQuery({ ...metricsQuery, ...RARELY }).data;
+  const hour = useQuery(lastHourQuery).data;
+  const line = (counts?: readonly number[]) => ({ counts, isCutShort: hour?.isCutShort });
   return (
     <section aria-label={t.home.lastHour} className="grid grid-cols-2 gap-3 sm:grid-cols-3 xl:grid-cols-6">
       <Figure
         word={t.home.started}
         value={counts?.[0]}
+        spark={line(hour?.started)}
         state="running"
         to="/instances"
         search={{ since: "1h" }}
@@ -81,6 +98,7 @@ function Figures() {
       <Figure
         word={t.home.finished}
         value={counts?.[1]}
+        spark={line(hour?.finished)}
         state="finished"
         to="/instances"
         search={{ since: "1h", time: "FinishedAt", state: "Finished" }}
@@ -88,6 +106,7 @@ function Figures() {
       <Figure
         word={t.home.faulted}
         value={counts?.[2]}
+        spark={line(hour?.faulted)}
         state="faulted"
         alarm
         to="/instances"

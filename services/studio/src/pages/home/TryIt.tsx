@@ -11,6 +11,7 @@ import { language, t } from "../../text";
 import { Button } from "../../ui/Button";
 import { complain } from "../../ui/notices";
 import { Card } from "../../ui/Panel";
+import { KillExecutor } from "./KillExecutor";
 
 /** The order workflow of `staunch demo`, and the event that its large orders wait for. */
 const ORDER = "order-approval";
@@ -123,6 +124,7 @@ export function TryIt() {
   return (
     <Card title={t.home.tryTitle}>
       <Orders />
+      <KillExecutor />
     </Card>
   );
 }

@@ -14,6 +14,7 @@ import { Confirm } from "../../ui/Dialog";
 import { List } from "../../ui/List";
 import { attempt, notify } from "../../ui/notices";
 import { Facts, SidePanel } from "../../ui/Panel";
+import { Spark } from "../../ui/Spark";
 import { Badge } from "../../ui/State";
 import type { Column } from "../../ui/Table";
 import { Time } from "../../ui/Time";
@@ -151,6 +152,11 @@ export function Groups({ onDone }: { onDone: () => void }) {
     },
     { key: "activity", head: t.messages.activity, cell: activityOf },
     { key: "count", head: t.incidents.count, end: true, cell: (row) => number(row.count) },
+    {
+      key: "spark",
+      head: t.incidents.lastHour,
+      cell: (row) => <Spark counts={row.lastHourParts ?? []} className="h-4 w-20 text-faulted" />,
+    },
     { key: "instances", head: t.rail.instances, end: true, cell: (row) => number(row.instanceCount) },
     { key: "last", head: t.incidents.last, cell: (row) => <Time at={row.lastAt} /> },
   ];

@@ -115,7 +115,7 @@ function Body({ detail }: { detail: Api["InstanceDetail"] }) {
               {(full) => (
                 <>
                   {hasTree && (
-                    <aside className="flex w-56 shrink-0 flex-col border-r border-line bg-raised">
+                    <aside className="flex w-56 shrink-0 flex-col border-r border-line bg-raised max-md:w-44">
                       <ActivityTree
                         root={full.root}
                         marks={marks}

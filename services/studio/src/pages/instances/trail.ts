@@ -4,7 +4,7 @@ import type { InstanceFilter } from "../../lib/filters";
 /** Rows are read in parts of this size, as far as one scrolls. */
 export const PART = 100;
 /** The server counts up to this number; a longer list is counted as one reads it. */
-export const TOTAL_MAX = 1_000_000;
+export const TOTAL_MAX = 100_000;
 
 export type Part = readonly [number, Api["InstancePage"] | undefined];
 

@@ -17,8 +17,11 @@ import { Page } from "../../ui/Page";
 import { Card, Facts, SidePanel } from "../../ui/Panel";
 import { Badge } from "../../ui/State";
 import type { Column } from "../../ui/Table";
+import { Tabs } from "../../ui/Tabs";
 import { Time } from "../../ui/Time";
 import { LetterBody } from "./LetterBody";
+import { Listeners } from "./Listeners";
+import { PERMISSION } from "./listening";
 
 const PAGE_SIZE = 50;
 type Letter = Api["DeadLetter"];
@@ -132,7 +135,8 @@ function Chosen({ count, onAsk }: { count: number; onAsk: (deed: "replay" | "del
   );
 }
 
-export function MessagesPage() {
+/** The commands that could not be applied, each with its reason, to be replayed or removed. */
+function Letters() {
   const [search, change] = useAddress();
   const client = useQueryClient();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
@@ -184,7 +188,7 @@ export function MessagesPage() {
     reload();
   };
   return (
-    <Page title={t.rail.messages} note={t.messages.note}>
+    <>
       <Card title={t.messages.letters}>
         <List
           query={query}
@@ -213,6 +217,36 @@ export function MessagesPage() {
           <p>{asked === "delete" ? t.messages.deleteConsequence : t.messages.replayConsequence}</p>
         </Confirm>
       )}
+    </>
+  );
+}
+
+const TABS = ["letters", "listeners"] as const;
+const NEEDS = { letters: "read:bookmark-queue:dead-letters", listeners: PERMISSION };
+const WORDS = { letters: t.messages.letters, listeners: t.listeners.title };
+const NOTES = { letters: t.messages.note, listeners: t.listeners.note };
+
+export function MessagesPage() {
+  const [search, change] = useAddress();
+  const tabs = TABS.filter((one) => can(NEEDS[one]));
+  const tab = tabs.find((one) => one === search.tab) ?? tabs[0] ?? "letters";
+  return (
+    <Page title={t.rail.messages} note={NOTES[tab]}>
+      <Tabs
+        label={t.rail.messages}
+        tabs={tabs.map((key) => ({ key, word: WORDS[key] }))}
+        current={tab}
+        onChange={(next) =>
+          change({
+            tab: next === tabs[0] ? undefined : next,
+            page: undefined,
+            letter: undefined,
+            listener: undefined,
+          })
+        }
+      >
+        <div className="pt-4">{tab === "listeners" ? <Listeners /> : <Letters />}</div>
+      </Tabs>
     </Page>
   );
 }

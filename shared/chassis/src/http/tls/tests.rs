@@ -205,6 +205,27 @@ async fn an_idle_http2_connection_gives_its_place_back() {
     assert!(server.ask(None).await.unwrap().ends_with("ok /a"));
 }
 
+/// The preface of HTTP/2, and a frame of SETTINGS without any.
+const BEGIN: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+
+/// The test waits for the real time in which idle connections are closed.
+#[tokio::test]
+async fn an_http2_client_that_confirms_nothing_gives_its_place_back() {
+    let server = Server::start(None).await;
+    let began = Instant::now();
+    let mut silent = Vec::new();
+    for _ in 0..2 {
+        let mut stream = server.connect(None, &["h2"]).await;
+        stream.write_all(BEGIN).await.unwrap();
+        silent.push(stream);
+    }
+    assert!(server.ask(None).await.unwrap().ends_with("ok /a"));
+    let most =
+        limits::HEADERS_TIME_MAX + 2 * limits::HTTP2_END_IDLE_TIME + limits::WRITE_TIME_MAX / 2;
+    assert!(began.elapsed() >= limits::HEADERS_TIME_MAX, "both places are taken");
+    assert!(began.elapsed() < most, "{:?}", began.elapsed());
+}
+
 #[tokio::test]
 async fn a_client_without_a_good_certificate_is_refused() {
     let (good, evil) = (Authority::new(), Authority::new());

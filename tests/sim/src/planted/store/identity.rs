@@ -3,8 +3,9 @@
 use async_trait::async_trait;
 use model::Timestamp;
 use store::{
-    Application, Error, Identity, LoginLimit, OpenSession, Renewal, Renewed, Rewrapped, Role,
-    RoleChange, Secret, Secrets, Session, Sessions, SigningKey, User, UserChange,
+    Application, Error, Identity, LoginLimit, OpenSession, PeopleChange, PeopleChanged, Renewal,
+    Renewed, Rewrapped, Role, RoleChange, Secret, Secrets, Session, Sessions, SigningKey, User,
+    UserChange,
 };
 
 use super::BrokenStore;
@@ -49,6 +50,10 @@ impl Identity for BrokenStore {
 
     async fn delete_role(&self, id: &str) -> Result<bool, Error> {
         self.twin.delete_role(id).await
+    }
+
+    async fn change_people(&self, change: &PeopleChange) -> Result<PeopleChanged, Error> {
+        self.twin.change_people(change).await
     }
 
     async fn create_application(&self, application: &Application) -> Result<bool, Error> {

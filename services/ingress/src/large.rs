@@ -1,0 +1,36 @@
+//! Large values of a request rest in payloads before its command is stored or sent, so that the command
+//! stays small.
+
+use model::Map;
+use model::large::{take, take_each};
+use serde_json::Value;
+
+use crate::endpoint::form::unkept;
+use crate::{App, Problem};
+
+/// The values, in which objects stand for large ones.
+///
+/// # Errors
+/// [`Problem`] when a payload cannot be kept.
+pub(crate) async fn lightened(app: &App, mut values: Map) -> Result<Map, Problem> {
+    let mut taken = Vec::new();
+    take_each(&mut values, app.payloads.inline_max(), app.payloads.bytes_max(), &mut taken);
+    keep(app, taken).await?;
+    Ok(values)
+}
+
+/// The value, or the object that stands for it.
+///
+/// # Errors
+/// As [`lightened`].
+pub(crate) async fn lightened_one(app: &App, mut value: Value) -> Result<Value, Problem> {
+    let mut taken = Vec::new();
+    take(&mut value, app.payloads.inline_max(), app.payloads.bytes_max(), &mut taken);
+    keep(app, taken).await?;
+    Ok(value)
+}
+
+async fn keep(app: &App, taken: Vec<model::Large>) -> Result<(), Problem> {
+    let kept = app.payloads.keep_large(taken).await;
+    kept.map_err(|error| unkept(error, app.config.body_bytes_max))
+}
