@@ -14,7 +14,7 @@ use crate::{App, Problem};
 /// [`Problem`] when a payload cannot be kept.
 pub(crate) async fn lightened(app: &App, mut values: Map) -> Result<Map, Problem> {
     let mut taken = Vec::new();
-    take_each(&mut values, app.payloads.inline_max(), app.payloads.bytes_max(), &mut taken);
+    take_each(&mut values, app.payloads.inline_max(), app.payloads.value_max(), &mut taken);
     keep(app, taken).await?;
     Ok(values)
 }
@@ -25,7 +25,7 @@ pub(crate) async fn lightened(app: &App, mut values: Map) -> Result<Map, Problem
 /// As [`lightened`].
 pub(crate) async fn lightened_one(app: &App, mut value: Value) -> Result<Value, Problem> {
     let mut taken = Vec::new();
-    take(&mut value, app.payloads.inline_max(), app.payloads.bytes_max(), &mut taken);
+    take(&mut value, app.payloads.inline_max(), app.payloads.value_max(), &mut taken);
     keep(app, taken).await?;
     Ok(value)
 }

@@ -32,14 +32,12 @@ impl Contents {
         self.0.insert(hash, bytes.map(content));
     }
 
-    /// The contents that are there.
-    pub(crate) fn there(&self) -> impl Iterator<Item = (&PayloadHash, &Content)> {
-        self.0.iter().filter_map(|(hash, found)| Some((hash, found.as_deref().ok()?)))
-    }
-
-    /// No content is there, and no reason.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// The contents of files that were asked for in base64.
+    pub(crate) fn of_files(&self) -> BTreeMap<PayloadHash, Arc<str>> {
+        let asked = self.0.iter().filter_map(|(hash, found)| {
+            Some((hash.clone(), Arc::clone(found.as_deref().ok()?.base64.get()?)))
+        });
+        asked.collect()
     }
 
     /// What is known about a payload; none where the turn was not given it.

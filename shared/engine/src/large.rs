@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 
 use model::large::{take, take_each};
 use model::{Large, Map};
+use serde_json::Value;
 
 use crate::Effect;
+use crate::outline::{Declared, Outline};
 use crate::program::Program;
 use crate::state::{Execution, Output, State};
 
 /// What is taken, and what was taken so far.
-struct Taking {
+struct Taking<'o> {
+    outline: &'o Outline,
     above: usize,
     bytes_max: u64,
     taken: Vec<Large>,
@@ -19,7 +22,8 @@ struct Taking {
 impl State {
     /// Takes the values out of the state, and out of what it sends to other instances, that have more than
     /// about `above` bytes, and as JSON at most `bytes_max`. They must be kept as payloads before the state
-    /// is stored. Searchable values stay, and so does what activities remember.
+    /// is stored. Searchable values stay, and so do those of the memory driver, which never leave the
+    /// instance, and what activities remember.
     #[must_use]
     pub fn take_large(
         &mut self,
@@ -28,25 +32,18 @@ impl State {
         above: usize,
         bytes_max: u64,
     ) -> Vec<Large> {
-        let mut taking = Taking { above, bytes_max, taken: Vec::new() };
+        let outline = &program.outline;
+        let mut taking = Taking { outline, above, bytes_max, taken: Vec::new() };
         taking.each(&mut self.input);
         taking.each(&mut self.output);
-        let variables = &program.outline.variables;
-        for (id, value) in &mut self.variables {
-            let is_it = |declared: &&crate::outline::Declared| declared.id == *id;
-            if variables.iter().find(is_it).is_none_or(|found| found.searchable.is_none()) {
-                taking.one(value);
-            }
-        }
+        taking.variables(&outline.variables, &mut self.variables);
         taking.executions(&mut self.executions);
         self.work.iter_mut().for_each(|work| taking.each(&mut work.given));
-        taking.outputs(&mut self.outputs);
-        taking.one(&mut self.last_result);
+        taking.outputs(&mut self.outputs, &mut self.last_result);
         if let Some(halted) = self.halted.as_deref_mut() {
             taking.executions(&mut halted.executions);
             halted.work.iter_mut().for_each(|work| taking.each(&mut work.given));
-            taking.outputs(&mut halted.outputs);
-            taking.one(&mut halted.last_result);
+            taking.outputs(&mut halted.outputs, &mut halted.last_result);
         }
         for effect in effects {
             match effect {
@@ -59,8 +56,8 @@ impl State {
     }
 }
 
-impl Taking {
-    fn one(&mut self, value: &mut serde_json::Value) {
+impl Taking<'_> {
+    fn one(&mut self, value: &mut Value) {
         take(value, self.above, self.bytes_max, &mut self.taken);
     }
 
@@ -68,16 +65,33 @@ impl Taking {
         take_each(values, self.above, self.bytes_max, &mut self.taken);
     }
 
+    fn variables(&mut self, declared: &[Declared], values: &mut Map) {
+        let stays = |declared: &Declared| declared.searchable.is_some() || declared.is_hidden;
+        for (id, value) in values {
+            let found = declared.iter().find(|declared| declared.id == *id);
+            if !found.is_some_and(stays) {
+                self.one(value);
+            }
+        }
+    }
+
     fn executions(&mut self, executions: &mut BTreeMap<u64, Execution>) {
         for execution in executions.values_mut() {
-            self.each(&mut execution.variables);
+            let node = self.outline.find(&execution.node);
+            let declared = node.map(|node| self.outline.node(node).variables.as_slice());
+            self.variables(declared.unwrap_or_default(), &mut execution.variables);
             self.each(&mut execution.given);
             self.each(&mut execution.input);
             self.each(&mut execution.output);
         }
     }
 
-    fn outputs(&mut self, outputs: &mut [Output]) {
+    /// Outputs may be bound to variables of the memory driver, where a workflow has any.
+    fn outputs(&mut self, outputs: &mut [Output], last_result: &mut Value) {
+        if self.outline.hides {
+            return;
+        }
         outputs.iter_mut().for_each(|output| self.one(&mut output.value));
+        self.one(last_result);
     }
 }

@@ -74,6 +74,12 @@ impl Payloads {
         self.above
     }
 
+    /// The largest value that rests in a payload, in bytes of JSON: a larger one could not be loaded again.
+    #[must_use]
+    pub fn value_max(&self) -> u64 {
+        self.bytes_max.min(limits::PAYLOADS_LOADED_BYTES_MAX)
+    }
+
     /// Keeps values that were taken out of a state or of a command, before that is stored.
     ///
     /// # Errors

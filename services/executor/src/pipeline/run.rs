@@ -107,7 +107,7 @@ pub(crate) async fn run(cx: &Cx, ready: Box<Ready>, contents: &Contents) -> Resu
     let above = cx.payloads.inline_max();
     // A value that has become large was written in this turn.
     if bytes > above {
-        let bytes_max = cx.payloads.bytes_max();
+        let bytes_max = cx.payloads.value_max();
         let large = state.take_large(&running, &mut effects, above, bytes_max);
         cx.payloads.keep_large(large).await.map_err(not_kept)?;
     }

@@ -112,6 +112,29 @@ async fn ends_well(world: &World, doc: &Value) {
     assert!(world.dead().is_empty());
 }
 
+/// What rests in a payload can be read by its name, and stays there for days.
+#[tokio::test(start_paused = true)]
+async fn a_large_value_of_the_memory_driver_stays_in_the_state() {
+    let world = World::new();
+    let inner = json!({"type": "Sequence", "activities": [
+        {"type": "SetVariable", "id": "hide", "variable": {"id": "own", "name": "Own"},
+            "value": text(300_000)},
+        wait_for("Go")],
+        "variables": [{"id": "own", "name": "Own", "typeName": "String",
+            "storageDriverTypeName": "MemoryStorageDriver"}]});
+    let set = json!({"type": "SetVariable", "variable": {"id": "hidden", "name": "Hidden"},
+        "value": text(400_000)});
+    let more = json!({"variables": [{"id": "hidden", "name": "Hidden", "typeName": "String",
+        "storageDriverTypeName": "MemoryStorageDriver"}]});
+    world.publish("hides", sequence(vec![set, inner]), more).await;
+    let _node = world.node("a").await;
+    world.start("hides", "i", json!({})).await;
+    world.until_status("i", SubStatus::Suspended).await;
+    assert!(world.instance("i").await.unwrap().state.len() > 700_000);
+    let (late, now) = (model::Timestamp::from_millis(i64::MAX), world.now());
+    assert_eq!(world.store.clear_payloads(late, now, 9).await.unwrap().seen, 0);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_large_value_that_is_gone_is_an_incident_that_names_it() {
     let world = World::new();

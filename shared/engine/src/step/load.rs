@@ -74,13 +74,8 @@ impl Step<'_, '_> {
 
     /// The value of such a script: a file that it passes on is large again.
     pub(super) fn unseen(&self, value: Value) -> Value {
-        let contents = &self.draft.env.contents;
-        if contents.is_empty() {
-            return value;
-        }
-        let there = contents.there().map(|(hash, content)| (hash.clone(), content.base64()));
-        let there: BTreeMap<PayloadHash, Arc<str>> = there.collect();
-        file::emptied(value, &there)
+        let contents = self.draft.env.contents.of_files();
+        if contents.is_empty() { value } else { file::emptied(value, &contents) }
     }
 
     /// The content of a payload, or the reason why there is none; nothing where the turn was not given
