@@ -90,6 +90,10 @@ bench-slow-fsync *args:
 bench-studio server="http://127.0.0.1:5001":
     cd services/studio && npm ci --ignore-scripts --silent && node scripts/bench.mjs {{server}}
 
+# What pages of Studio that stay open hold on to: so many minutes at 100 events a second; needs a server for it alone.
+leak-studio server="http://127.0.0.1:5001" minutes="60":
+    cd services/studio && npm ci --ignore-scripts --silent && node scripts/leak.mjs {{server}} {{minutes}}
+
 # Regenerates the files under schema/.
 schema:
     UPDATE_EXPECT=1 cargo test -p ingress

@@ -2,7 +2,10 @@
 //! answered with the outcome, so that a NATS client needs nothing else.
 //!
 //! A request becomes a command whose outcome goes to the subject of the requester. The stream
-//! stores the command first; the executor that applies it answers.
+//! stores the command first; the executor that applies it answers. Instances and payloads are read at
+//! once.
+
+mod payload;
 
 use std::sync::Arc;
 
@@ -21,6 +24,7 @@ use crate::cx::Cx;
 use crate::executor::Executor;
 use crate::metrics::METRICS;
 use crate::record::Record;
+use crate::reply::OUTPUT_BYTES_MAX;
 
 /// The name of the task of each request.
 const TASK: &str = "executor: request";
@@ -55,6 +59,7 @@ pub(crate) async fn serve(executor: &Executor) -> Result<Subscription, bus::Erro
         endpoint("alter", "*"),
         endpoint("event", ">"),
         endpoint("get", "*"),
+        endpoint("payload", "*"),
     ];
     executor.cx().bus.serve(NAME, chassis::version(), DESCRIPTION, endpoints).await
 }
@@ -100,29 +105,33 @@ async fn respond(cx: &Cx, request: Incoming) {
     let got = tasks::caught(TASK, got(cx, message, reply.as_deref())).await;
     let got = got.unwrap_or_else(|panicked| Err(RequestProblem::internal(panicked.to_string())));
     let Some(reply_to) = reply else { return };
+    let to_requester = |answer: Message| Message { subject: reply_to.clone(), ..answer };
     let answer = match got {
         // The executor that applies the command answers.
         Ok(None) => return,
-        Ok(Some(view)) => written(reply_to.clone(), &view),
-        Err(problem) => problem.message(reply_to.clone()),
+        Ok(Some(answer)) => answer,
+        Err(problem) => problem.message(),
     };
-    let mut sent = cx.bus.send(answer).await;
+    let mut sent = cx.bus.send(to_requester(answer)).await;
     if let Err(bus::Error::TooLarge(reason)) = sent {
-        sent = cx.bus.send(RequestProblem::too_large(&reason).message(reply_to)).await;
+        let problem = RequestProblem::too_large(&reason).message();
+        sent = cx.bus.send(to_requester(problem)).await;
     }
     if let Err(error) = sent {
         tracing::debug!(%error, "a request was not answered");
     }
 }
 
+/// The answer, without the subject that it goes to.
 async fn got(
     cx: &Cx,
     message: Message,
     reply: Option<&str>,
-) -> Result<Option<Value>, RequestProblem> {
+) -> Result<Option<Message>, RequestProblem> {
     let rest = message.subject.strip_prefix(subject::API).and_then(|rest| rest.strip_prefix('.'));
     match rest.and_then(|rest| rest.split_once('.')) {
-        Some(("get", id)) => view(cx, id).await.map(Some),
+        Some(("get", id)) => view(cx, id).await.map(|view| Some(written(&view))),
+        Some(("payload", name)) => payload::part(cx, name, &message).await.map(Some),
         Some(_) => accept(cx, message, reply).await.map(|()| None),
         None => Err(RequestProblem::bad(format!("{} is not a request", message.subject))),
     }
@@ -195,6 +204,8 @@ async fn view(cx: &Cx, id: &str) -> Result<Value, RequestProblem> {
     };
     let incidents: Vec<_> = record.state.incidents.iter().map(|one| &one.message).collect();
     let bookmarks: Vec<_> = record.open().collect();
+    let room = OUTPUT_BYTES_MAX.saturating_sub(model::large::weight(&state) as u64);
+    let output = cx.payloads.whole(&record.state.output, room).await;
     Ok(json!({
         "id": row.id,
         "definitionId": row.definition_id,
@@ -209,7 +220,7 @@ async fn view(cx: &Cx, id: &str) -> Result<Value, RequestProblem> {
         "createdAt": row.created_at,
         "updatedAt": row.updated_at,
         "finishedAt": row.finished_at,
-        "output": record.state.output,
+        "output": output.as_ref().unwrap_or(&record.state.output),
         "incidents": incidents,
         "bookmarks": bookmarks,
         "workflowState": state,
@@ -249,20 +260,20 @@ impl RequestProblem {
         Self { status: 413, title: "Too large", detail }
     }
 
-    fn message(self, reply_to: String) -> Message {
+    fn message(self) -> Message {
         let Self { status, title, detail } = self;
         let body = json!({ "status": status, "title": title, "detail": detail });
-        let mut message = written(reply_to, &body);
+        let mut message = written(&body);
         message.headers.insert(ERROR.to_owned(), title.to_owned());
         message.headers.insert(ERROR_CODE.to_owned(), status.to_string());
         message
     }
 }
 
-fn written(reply_to: String, body: &Value) -> Message {
+fn written(body: &Value) -> Message {
     // JSON values always have a form in JSON.
     let payload = encode_body(ContentType::Json, body).unwrap_or_default();
-    let mut message = Message { subject: reply_to, payload, ..Message::default() };
+    let mut message = Message { payload, ..Message::default() };
     message.headers.insert(header::CONTENT_TYPE.to_owned(), "application/json".to_owned());
     message
 }

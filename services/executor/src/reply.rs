@@ -9,6 +9,10 @@ use crate::burst::Known;
 use crate::cx::Cx;
 use crate::metrics::METRICS;
 
+/// Bytes of the outputs of an outcome or an answer that has its large ones: there is room for the rest
+/// beside them.
+pub(crate) const OUTPUT_BYTES_MAX: u64 = (limits::OUTCOME_BYTES_MAX - 100 * 1024) as u64;
+
 /// The outcome of a command for the current state of an instance.
 pub(crate) fn outcome(id: &InstanceId, known: Option<&Known>) -> Outcome {
     let mut outcome = Outcome { workflow_instance_id: Some(id.clone()), ..Outcome::default() };
@@ -42,9 +46,16 @@ pub(crate) async fn send(cx: &Cx, reply_to: &str, outcome: &Outcome) {
     cx.at(Point::Replied).await;
 }
 
-/// An outcome that is too large for a message is sent without its output, and if that is not
-/// enough, also without its response: the receiver reads the instance.
+/// An outcome has its large outputs, if a message has room for them. One that is too large without
+/// them is sent without its output, and if that is not enough, also without its response: the receiver
+/// reads the instance.
 async fn send_whole_or_cut(cx: &Cx, reply_to: &str, outcome: &Outcome) -> Result<(), bus::Error> {
+    if let Some(output) = cx.payloads.whole(&outcome.output, OUTPUT_BYTES_MAX).await {
+        match try_send(cx, reply_to, &Outcome { output, ..outcome.clone() }).await {
+            Err(bus::Error::TooLarge(_)) => {}
+            sent => return sent,
+        }
+    }
     let mut left = try_send(cx, reply_to, outcome).await;
     for keeps_response in [true, false] {
         let Err(bus::Error::TooLarge(reason)) = &left else { break };

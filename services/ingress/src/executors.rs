@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
+use bus::Presence;
 
 use crate::App;
 use crate::respond::Verbatim;
@@ -13,8 +14,6 @@ const ROLE: &str = "executor";
 /// How long the restart of an executor usually takes at most. A caller who waits still gets its
 /// answer from an executor that comes back within this time.
 const RESTART_TIME: Duration = Duration::from_secs(5);
-/// How often a request that waits looks at the live nodes.
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// The header that says why an accepted request is not carried out yet.
 const DETAIL: HeaderName = HeaderName::from_static("x-staunch-detail");
@@ -22,16 +21,21 @@ const NONE_RUNS: &str = "no executor is running: the request is kept, and is car
                          with the role executor runs again";
 
 /// Completes when no executor has been live for as long as a restart usually takes. Reads only the
-/// list of live nodes that this node has.
-pub(crate) async fn missing(app: &App) {
+/// list of live nodes that this node has, and while an executor is live only when that list changes:
+/// many requests wait at the same time.
+pub(crate) async fn missing(presence: &Presence) {
+    let mut live = presence.changed();
     loop {
-        let gone = app.cx.presence.without_since(ROLE).map(|since| since.elapsed());
-        let pause = match gone {
+        match presence.without_since(ROLE).map(|since| since.elapsed()) {
             Some(gone) if gone >= RESTART_TIME => return,
-            Some(gone) => RESTART_TIME.saturating_sub(gone),
-            None => LOOK_AGAIN,
-        };
-        tokio::time::sleep(pause).await;
+            Some(gone) => tokio::time::sleep(RESTART_TIME.saturating_sub(gone)).await,
+            None => {
+                if live.changed().await.is_err() {
+                    // This node has left: nobody knows the live nodes any more.
+                    std::future::pending::<()>().await;
+                }
+            }
+        }
     }
 }
 
@@ -43,5 +47,65 @@ pub(crate) fn mention(app: &App, response: &mut Response) {
         && app.cx.presence.without_since(ROLE).is_some()
     {
         response.headers_mut().insert(DETAIL, HeaderValue::from_static(NONE_RUNS));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::future::poll_fn;
+    use std::pin::pin;
+    use std::sync::Arc;
+
+    use bus::{Bucket, Bus as _, Member, MemoryBus};
+    use model::Timestamp;
+    use tokio::time::{Instant, timeout};
+
+    use super::*;
+
+    /// Requests that wait at the same time.
+    const WAITING: usize = 100;
+
+    async fn join(bus: &MemoryBus, node: &str, role: &str) -> Presence {
+        let me = Member {
+            node: node.to_owned(),
+            roles: vec![role.to_owned()],
+            started_at: Timestamp::from_millis(0),
+            address: None,
+        };
+        let nodes = bus.kv(Bucket::Nodes);
+        Presence::join(nodes, me, Duration::from_secs(30), testkit::nonces()).await.unwrap()
+    }
+
+    /// Waits as a request does, and counts how often it is woken to look.
+    async fn counted(presence: &Presence, looks: &Cell<usize>) {
+        let mut waiting = pin!(missing(presence));
+        poll_fn(|cx| {
+            looks.set(looks.get() + 1);
+            waiting.as_mut().poll(cx)
+        })
+        .await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn requests_that_wait_look_at_the_live_nodes_only_when_these_change() {
+        let bus = MemoryBus::new(Arc::new(|| Timestamp::from_millis(0)));
+        let gateway = join(&bus, "gateway", "ingress").await;
+        let executor = join(&bus, "executor", "executor").await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert_eq!(gateway.without_since(ROLE), None);
+        let looks = Cell::new(0);
+        let requests = (0..WAITING).map(|_| counted(&gateway, &looks));
+        let mut all = pin!(futures::future::join_all(requests));
+        let for_long = Duration::from_secs(60);
+        assert!(timeout(for_long, &mut all).await.is_err(), "an executor is live");
+        executor.leave().await;
+        let left = Instant::now();
+        all.await;
+        let took = left.elapsed();
+        assert!((4..7).contains(&took.as_secs()), "{took:?}");
+        // One look at the begin, one at the change, one at the end; a few more where the runtime
+        // lets a task with many futures pause.
+        assert!(looks.get() <= 6 * WAITING, "{} looks", looks.get());
     }
 }

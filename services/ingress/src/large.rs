@@ -1,5 +1,5 @@
 //! Large values of a request rest in payloads before its command is stored or sent, so that the command
-//! stays small.
+//! stays small; and they are in the answer to a caller who waits for outputs.
 
 use model::Map;
 use model::large::{take, take_each};
@@ -28,6 +28,12 @@ pub(crate) async fn lightened_one(app: &App, mut value: Value) -> Result<Value, 
     take(&mut value, app.payloads.inline_max(), app.payloads.value_max(), &mut taken);
     keep(app, taken).await?;
     Ok(value)
+}
+
+/// The values with what rests in payloads in its place, for a caller who waits for them, where they have at
+/// most as many bytes as one such value may have.
+pub(crate) async fn whole(app: &App, values: Map) -> Map {
+    app.payloads.whole(&values, app.payloads.value_max()).await.unwrap_or(values)
 }
 
 async fn keep(app: &App, taken: Vec<model::Large>) -> Result<(), Problem> {

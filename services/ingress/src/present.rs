@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::record::Seen;
+use crate::{App, large};
 
 /// One page of a list.
 #[derive(Debug, Serialize, ToSchema)]
@@ -156,6 +157,11 @@ impl InstanceStatus {
             incidents: Vec::new(),
             bookmarks: Vec::new(),
         }
+    }
+
+    /// The same with large outputs in it, for a caller who waits for them.
+    pub(crate) async fn whole(self, app: &App) -> Self {
+        Self { output: large::whole(app, self.output).await, ..self }
     }
 
     /// Adds the definition that the row names.

@@ -12,6 +12,7 @@ mod error;
 mod gate;
 mod mask;
 mod oidc;
+pub(crate) mod postgres;
 mod settings;
 mod source;
 #[cfg(test)]
@@ -20,14 +21,14 @@ mod unknown;
 mod value;
 mod web_origins;
 
-pub(crate) use check::{key_fault, postgres_parameters};
+pub(crate) use check::key_fault;
 pub use error::{ConfigError, Origin};
 pub use gate::{ClientAuth, HostLists, NameLists, Networks, Rate};
 pub use mask::{masked, percent_decoded, secrets_in_urls};
 pub use oidc::ClaimRoles;
 pub use settings::{Args, Settings, reachable};
-pub(crate) use source::value_in;
 pub use source::{Setting, variable_of};
+pub(crate) use source::{nearest, value_in};
 pub use unknown::UnknownVariable;
 pub use value::{
     Auth, BasePath, Delay, Entries, FlowchartMode, IncidentStrategy, LogFormat, LogPersistence,
@@ -63,6 +64,7 @@ impl Settings {
         let from = Sources::open(args.config.as_deref(), NAMES, variable, defaults)?;
         let settings = Self::read(args, from)?;
         check::bounds(&settings)?;
+        postgres::check(&settings, variable)?;
         check::tokens(&settings)?;
         check::safety(&settings)?;
         check::gate(&settings)?;

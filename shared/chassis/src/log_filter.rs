@@ -4,8 +4,15 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use tracing_subscriber::EnvFilter;
 
+use crate::config::nearest;
+
 /// Characters of a filter.
 const FILTER_CHARS_MAX: usize = 4_096;
+/// Has the name of every crate that may be part of this program, ours and others: log lines have them
+/// as the beginning of their targets.
+const LOCKED: &str = include_str!("../../../Cargo.lock");
+/// Targets of log lines and spans that are no crates.
+const OTHER_TARGETS: [&str; 2] = ["spans", "workflow"];
 
 /// Puts a filter in force.
 pub(crate) type Apply = Box<dyn Fn(EnvFilter) -> Result<(), String> + Send + Sync>;
@@ -72,12 +79,36 @@ impl LogFilter {
     }
 }
 
-/// Refuses directives that no process accepts.
+/// Refuses directives that no process accepts, and those for a module that no crate of this program
+/// has. Modules below a crate are not checked.
 ///
 /// # Errors
 /// What is wrong with them.
 pub fn check_log_filter(directives: &str) -> Result<(), String> {
-    read(directives).map(drop)
+    read(directives)?;
+    let modules = directives.split(',').filter_map(|directive| directive.split_once('='));
+    modules.map(|(module, _)| module.trim()).try_for_each(check_module)
+}
+
+fn check_module(module: &str) -> Result<(), String> {
+    let crates =
+        LOCKED.lines().filter_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));
+    let names: Vec<&'static str> = crates.chain(OTHER_TARGETS).collect();
+    let is_known = |name: &str| match module.split_once("::") {
+        Some((first, _)) => name == first,
+        // The filter takes the beginning of a name for all that begin with it.
+        None => name.starts_with(module),
+    };
+    if names.iter().any(|name| is_known(&name.replace('-', "_"))) {
+        return Ok(());
+    }
+    let first = module.split("::").next().unwrap_or(module);
+    let meant = nearest(first, &names).map(|name| name.replace('-', "_"));
+    let hint = meant.map_or_else(String::new, |name| format!("; did you mean {name:?}?"));
+    Err(format!(
+        "there is no module {module:?}: use the name of a crate, such as executor, ingress, timer, \
+         store_sql or async_nats, perhaps with :: and modules below it{hint}"
+    ))
 }
 
 fn read(text: &str) -> Result<EnvFilter, String> {
@@ -140,6 +171,30 @@ mod tests {
         }
         for text in ["info", "WARN,executor=debug", "off"] {
             assert!(read(text).is_ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_module_that_no_crate_has_is_refused_with_the_nearest() {
+        for (text, expected) in [
+            ("executr=debug", "; did you mean \"executor\"?"),
+            ("info,store-sql=debug", "; did you mean \"store_sql\"?"),
+            ("ingres::routes=debug", "; did you mean \"ingress\"?"),
+            ("the_module_of_nobody=trace", "such as executor, ingress"),
+        ] {
+            let message = check_log_filter(text).unwrap_err();
+            assert!(message.starts_with("there is no module "), "{message}");
+            assert!(message.contains(expected), "{message}");
+        }
+        for text in [
+            "debug",
+            "executor=debug,ingress::routes=trace",
+            "async_nats=debug,sqlx=debug,hyper=off,sea_orm::driver=info",
+            "store=debug",
+            "sea=debug",
+            "workflow=info,spans=debug",
+        ] {
+            assert_eq!(check_log_filter(text), Ok(()), "{text}");
         }
     }
 }

@@ -10,7 +10,7 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
 
 use crate::Settings;
-use crate::config::postgres_parameters;
+use crate::config::postgres::{self, CERT, KEY, MODE};
 use crate::http::{BadFiles, bad, bytes_of, certificates_in};
 
 /// Refuses the files of `nats-ca`, `nats-tls-cert`, `nats-tls-key` and those in `database-url` with
@@ -29,12 +29,9 @@ pub fn check_outgoing(settings: &Settings) -> Result<(), BadFiles> {
 }
 
 fn of_postgres(url: &str) -> Result<(), BadFiles> {
-    let parameters = postgres_parameters(url);
-    let one = |names: &[&str]| {
-        let mut named = parameters.iter().filter(|(name, _)| names.contains(&name.as_str()));
-        named.next_back().map(|(_, value)| value.as_str())
-    };
-    if one(&["sslmode", "ssl-mode"]).is_some_and(|mode| mode.eq_ignore_ascii_case("disable")) {
+    let parameters = postgres::parameters(url);
+    let one = |names: &[&str]| postgres::last(&parameters, names);
+    if one(&MODE).is_some_and(|mode| mode.eq_ignore_ascii_case("disable")) {
         return Ok(());
     }
     // A value may be the certificate itself.
@@ -43,7 +40,7 @@ fn of_postgres(url: &str) -> Result<(), BadFiles> {
     if let Some(path) = file(&["sslrootcert", "ssl-root-cert", "ssl-ca"]) {
         authorities("sslrootcert in database-url", path)?;
     }
-    let (cert, key) = (file(&["sslcert", "ssl-cert"]), file(&["sslkey", "ssl-key"]));
+    let (cert, key) = (file(&CERT), file(&KEY));
     if let (Some(cert), Some(key)) = (cert, key) {
         identity(("sslcert in database-url", cert), ("sslkey in database-url", key))?;
     }

@@ -2,10 +2,12 @@ package client
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"strconv"
 	"strings"
 	"time"
 
@@ -137,6 +139,39 @@ func (c *Client) Query(ctx context.Context, instance string) (found Instance, er
 	return found, err
 }
 
+// Payload reads the bytes of a payload, such as one that {"$payload": …} names in an output, if it has
+// at most this many.
+func (c *Client) Payload(ctx context.Context, hash string, bytesMax int) ([]byte, error) {
+	var whole []byte
+	for number, parts := 0, 1; number < parts; number++ {
+		message := nats.NewMsg("staunch.api.payload." + Token(hash))
+		message.Data = fmt.Appendf(nil, `{"part": %d}`, number)
+		part, err := c.request(ctx, message)
+		if err != nil {
+			return nil, err
+		}
+		size, err := strconv.Atoi(part.Header.Get("Staunch-Payload-Bytes"))
+		if err != nil {
+			return nil, err
+		}
+		if parts, err = strconv.Atoi(part.Header.Get("Staunch-Payload-Parts")); err != nil {
+			return nil, err
+		}
+		if size > bytesMax {
+			detail := fmt.Sprintf("the payload %s has %d bytes, more than the %d here", hash, size, bytesMax)
+			return nil, &RequestError{413, "Too large", detail}
+		}
+		whole = append(whole, part.Data...)
+		if len(part.Data) == 0 || len(whole) > size {
+			break
+		}
+	}
+	if fmt.Sprintf("sha256-%x", sha256.Sum256(whole)) != hash {
+		return nil, &RequestError{500, "Damaged", "the bytes that were read are not those of " + hash}
+	}
+	return whole, nil
+}
+
 var over = map[string]string{"Finished": "finished", "Faulted": "faulted", "Cancelled": "cancelled"}
 
 // How long Watch hears nothing before it asks.
@@ -211,18 +246,27 @@ func (c *Client) command(ctx context.Context, rest string, body object, settled 
 }
 
 func (c *Client) ask(ctx context.Context, message *nats.Msg, into any) error {
+	answer, err := c.request(ctx, message)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(answer.Data, into)
+}
+
+// request returns the answer, unless it is a problem.
+func (c *Client) request(ctx context.Context, message *nats.Msg) (*nats.Msg, error) {
 	answer, err := c.nc.RequestMsgWithContext(ctx, message)
 	if err != nil {
-		return fmt.Errorf("%s: %w", message.Subject, err)
+		return nil, fmt.Errorf("%s: %w", message.Subject, err)
 	}
 	if answer.Header.Get("Nats-Service-Error-Code") != "" {
 		problem := &RequestError{}
 		if err := json.Unmarshal(answer.Data, problem); err != nil {
-			return err
+			return nil, err
 		}
-		return problem
+		return nil, problem
 	}
-	return json.Unmarshal(answer.Data, into)
+	return answer, nil
 }
 
 type object map[string]any

@@ -365,7 +365,12 @@ func (h *handler) body(ctx context.Context, task Task[json.RawMessage]) (body []
 			body = failed(task.Attempt, &Failure{Title: "the handler panics", Detail: fmt.Sprint(panicked), Retryable: true})
 		}
 	}()
-	output, err := h.work(ctx, task)
+	var output any
+	input, err := whole(ctx, h.nc, task.Input)
+	if err == nil {
+		task.Input = input
+		output, err = h.work(ctx, task)
+	}
 	if err == nil {
 		body, err = json.Marshal(object{"attempt": task.Attempt, "output": output})
 		if err != nil {

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use model::large::{take, take_each};
+use model::limits::{PAYLOAD_ABOVE_BYTES_MIN, TASK_INPUT_BYTES_MAX};
 use model::{Large, Map};
 use serde_json::Value;
 
-use crate::Effect;
 use crate::outline::{Declared, Outline};
 use crate::program::Program;
 use crate::state::{Execution, Output, State};
+use crate::{Effect, Task};
 
 /// What is taken, and what was taken so far.
 struct Taking<'o> {
@@ -23,7 +24,9 @@ impl State {
     /// Takes the values out of the state, and out of what it sends to other instances, that have more than
     /// about `above` bytes, and as JSON at most `bytes_max`. They must be kept as payloads before the state
     /// is stored. Searchable values stay, and so do those of the memory driver, which never leave the
-    /// instance, and what activities remember.
+    /// instance, and what activities remember. The input of a task stays as long as a message can carry
+    /// it; otherwise its activity remembers what stands for its values, too, so that every attempt has
+    /// the same input, and the state refers to the payloads as long as the task is open.
     #[must_use]
     pub fn take_large(
         &mut self,
@@ -49,14 +52,41 @@ impl State {
             match effect {
                 Effect::Dispatch(dispatch) => taking.each(&mut dispatch.input),
                 Effect::Publish(publish) => taking.one(&mut publish.payload),
+                Effect::Task(task) => {
+                    let has_taken = taking.task(&mut task.payload);
+                    if has_taken {
+                        self.remember_input(task);
+                    }
+                }
                 _ => {}
             }
         }
         taking.taken
     }
+
+    /// The activity that waits for this task remembers its input as it is handed out.
+    fn remember_input(&mut self, task: &Task) {
+        let halted = self.halted.as_deref_mut().map(|halted| halted.executions.values_mut());
+        let executions = self.executions.values_mut().chain(halted.into_iter().flatten());
+        executions.for_each(|execution| task.put_into(&mut execution.memory));
+    }
 }
 
 impl Taking<'_> {
+    /// Takes values out of the input of a task that a message cannot carry: the large ones, and where
+    /// that is not enough, smaller ones. Returns whether it has taken any.
+    fn task(&mut self, input: &mut Value) -> bool {
+        let before = self.taken.len();
+        for above in [self.above, PAYLOAD_ABOVE_BYTES_MIN] {
+            if fits(input) {
+                break;
+            }
+            let members = input.as_object_mut().into_iter().flat_map(Map::values_mut);
+            members.for_each(|value| take(value, above, self.bytes_max, &mut self.taken));
+        }
+        self.taken.len() > before
+    }
+
     fn one(&mut self, value: &mut Value) {
         take(value, self.above, self.bytes_max, &mut self.taken);
     }
@@ -94,4 +124,9 @@ impl Taking<'_> {
         outputs.iter_mut().for_each(|output| self.one(&mut output.value));
         self.one(last_result);
     }
+}
+
+/// Whether the message of a task can carry this input.
+fn fits(input: &Value) -> bool {
+    serde_json::to_vec(input).is_ok_and(|json| json.len() <= TASK_INPUT_BYTES_MAX)
 }

@@ -43,6 +43,19 @@ pub struct Task {
     pub deadline: Option<Timestamp>,
 }
 
+impl Task {
+    /// Puts the input into the memory of its activity, in the place of the one that it has; into any
+    /// other memory nothing.
+    pub(crate) fn put_into(&self, memory: &mut Value) {
+        let of = memory.get("taskId").and_then(Value::as_str);
+        if of == Some(self.task_id.as_str())
+            && let Some(payload) = memory.get_mut("payload")
+        {
+            payload.clone_from(&self.payload);
+        }
+    }
+}
+
 /// A task that is not wanted any more.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -276,6 +289,31 @@ mod tests {
         assert_eq!((open.task_version, open.attempt, open.retry.is_some()), (1, 1, false));
         let memory = serde_json::to_value(OpenTask { attempt: 3, ..open }).unwrap();
         assert_eq!(OpenTask::of(&memory, &bookmark).attempt, 3);
+    }
+
+    #[test]
+    fn only_the_activity_of_a_task_remembers_its_input() {
+        let open = OpenTask {
+            task_id: "t".into(),
+            payload: json!({"text": "long"}),
+            ..OpenTask::default()
+        };
+        let task = Task { payload: json!({"text": "short"}), ..open.handed_out("a".into()) };
+        let memory = serde_json::to_value(&open).unwrap();
+        let other = serde_json::to_value(OpenTask { task_id: "u".into(), ..open.clone() }).unwrap();
+        for (before, after) in [
+            (
+                memory,
+                serde_json::to_value(OpenTask { payload: task.payload.clone(), ..open }).unwrap(),
+            ),
+            (other.clone(), other),
+            (json!(["t"]), json!(["t"])),
+            (Value::Null, Value::Null),
+        ] {
+            let mut memory = before;
+            task.put_into(&mut memory);
+            assert_eq!(memory, after);
+        }
     }
 
     #[test]

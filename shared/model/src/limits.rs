@@ -34,6 +34,9 @@ pub const COMMAND_BYTES_MAX: usize = 512 * 1024;
 /// Bytes, as MessagePack, of the output that a child hands to its waiting parent: a command carries
 /// it, together with the few hundred bytes of the child's result.
 pub const CHILD_OUTPUT_BYTES_MAX: usize = COMMAND_BYTES_MAX - 4 * 1024;
+/// Bytes, as JSON, of the input of a task: its message carries it, together with the names and ids of
+/// the task. Where an input has more, its large values rest in payloads.
+pub const TASK_INPUT_BYTES_MAX: usize = COMMAND_BYTES_MAX - 4 * 1024;
 /// Bytes of an outcome on the wire, below the 1 MiB of a NATS message. A larger one is sent without
 /// the output, and its receiver reads the instance.
 pub const OUTCOME_BYTES_MAX: usize = 1000 * 1024;

@@ -8,5 +8,5 @@ mod payloads;
 mod place;
 
 pub use error::Error;
-pub use payloads::{Kept, Parts, Payloads};
+pub use payloads::{Kept, Part, Parts, Payloads};
 pub use place::{Places, Shelves};

@@ -1,12 +1,14 @@
 //! Payloads: kept from a stream, read as one.
 
+use std::collections::BTreeMap;
 use std::error::Error as StdError;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 use futures::stream::{self, BoxStream};
 use futures::{Stream, StreamExt as _};
-use model::{Chance, Clock, Large, PayloadHash, PayloadHasher, limits};
+use model::{Chance, Clock, Large, Map, PayloadHash, PayloadHasher, large, limits};
+use serde_json::Value;
 use store::{Nameless, Store};
 
 use crate::place::Shelf;
@@ -30,6 +32,17 @@ pub struct Kept {
     pub hash: PayloadHash,
     /// Its bytes.
     pub size: u64,
+}
+
+/// One part of a payload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Its bytes; none if the payload has fewer parts.
+    pub bytes: Option<Bytes>,
+    /// The bytes of the whole payload.
+    pub size: u64,
+    /// The number of all parts: 1 for a payload without bytes, whose part has none either.
+    pub parts: u64,
 }
 
 /// The parts of a payload, or of anything else that comes in parts.
@@ -90,6 +103,34 @@ impl Payloads {
             debug_assert_eq!(kept.hash, large.hash, "a payload is named for its bytes");
         }
         Ok(())
+    }
+
+    /// The values with what rests in payloads in its place, for somebody who waits for them. None where
+    /// nothing does, where they would have more than `bytes_max` bytes, and where one cannot be had.
+    pub async fn whole(&self, values: &Map, bytes_max: u64) -> Option<Map> {
+        let mut named = Vec::new();
+        values.values().for_each(|value| large::payloads(value, &mut named));
+        if named.is_empty() {
+            return None;
+        }
+        let bytes: usize = values.values().map(large::weight).sum();
+        let mut left = bytes_max.saturating_sub(bytes as u64);
+        let mut loaded = BTreeMap::new();
+        for hash in named {
+            let read = self.read(&hash, left).await.map_err(|error| error.to_string());
+            match read.and_then(|bytes| Ok((bytes.len() as u64, large::read(&bytes)?))) {
+                Ok((bytes, whole)) => {
+                    left -= bytes;
+                    loaded.insert(hash, whole);
+                }
+                Err(reason) => {
+                    tracing::debug!(reason, %hash, "a large value is left where it rests");
+                    return None;
+                }
+            }
+        }
+        let whole = |value: &Value| large::filled(value.clone(), &|hash| loaded.get(hash).cloned());
+        Some(values.iter().map(|(name, value)| (name.clone(), whole(value))).collect())
     }
 
     /// Keeps what the stream gives.
@@ -188,6 +229,44 @@ impl Payloads {
     /// # Errors
     /// [`Error::Absent`], [`Error::Unplaced`] and [`Error::Store`].
     pub async fn open(&self, hash: &PayloadHash) -> Result<(u64, Parts), Error> {
+        let (from, id, size) = self.find(hash).await?;
+        let reading = Reading {
+            from,
+            id,
+            hash: hash.clone(),
+            left: size,
+            number: 0,
+            hasher: PayloadHasher::default(),
+        };
+        Ok((size, stream::try_unfold(reading, Reading::next).boxed()))
+    }
+
+    /// The part of this number, 0 on, of a payload. Whoever reads several checks that their bytes are
+    /// those of the name; a part that is the whole payload is checked here.
+    ///
+    /// # Errors
+    /// As [`Payloads::open`], and [`Error::Damaged`] and [`Error::Place`].
+    pub async fn part(&self, hash: &PayloadHash, number: u32) -> Result<Part, Error> {
+        const FULL: u64 = limits::PAYLOAD_CHUNK_BYTES as u64;
+        let (from, id, size) = self.find(hash).await?;
+        let parts = size.div_ceil(FULL).max(1);
+        if u64::from(number) >= parts {
+            return Ok(Part { bytes: None, size, parts });
+        }
+        let bytes = match size {
+            0 => Bytes::new(),
+            _ => from.part(&id, number).await?.unwrap_or_default(),
+        };
+        let expected = FULL.min(size - u64::from(number) * FULL);
+        let is_good = parts > 1 || PayloadHash::of(&bytes) == *hash;
+        if bytes.len() as u64 != expected || !is_good {
+            return Err(Error::Damaged(hash.clone()));
+        }
+        Ok(Part { bytes: Some(bytes), size, parts })
+    }
+
+    /// Where the parts of a payload are, their id, and their bytes.
+    async fn find(&self, hash: &PayloadHash) -> Result<(From, String, u64), Error> {
         let found = self.store.payload(hash).await?;
         let found = found.ok_or_else(|| Error::Absent(hash.clone()))?;
         let from = match found.place {
@@ -197,15 +276,7 @@ impl Payloads {
                 None => return Err(Error::Unplaced(format!("the payload {hash}"), place)),
             },
         };
-        let reading = Reading {
-            from,
-            id: found.id,
-            hash: hash.clone(),
-            left: found.size,
-            number: 0,
-            hasher: PayloadHasher::default(),
-        };
-        Ok((found.size, stream::try_unfold(reading, Reading::next).boxed()))
+        Ok((from, found.id, found.size))
     }
 
     /// The whole payload, if it has at most `bytes_max` bytes.
@@ -328,6 +399,29 @@ pub(crate) mod tests {
     }
 
     #[tokio::test]
+    async fn one_part_is_read_by_its_number() {
+        const FULL: usize = limits::PAYLOAD_CHUNK_BYTES;
+        let (_, payloads) = payloads(limits::PAYLOAD_BYTES_MAX);
+        for (size, parts) in [(0, 1), (1, 1), (FULL, 1), (FULL + 1, 2), (3 * FULL, 3)] {
+            let bytes: Vec<u8> = (0..size).map(|at| (at % 251) as u8).collect();
+            let hash = payloads.keep_bytes(bytes.clone()).await.unwrap().hash;
+            let mut whole = Vec::new();
+            for number in 0..parts {
+                let part = payloads.part(&hash, number).await.unwrap();
+                assert_eq!((part.size, part.parts), (size as u64, u64::from(parts)));
+                whole.extend_from_slice(&part.bytes.unwrap());
+            }
+            assert_eq!(whole, bytes);
+            for number in [parts, u32::MAX] {
+                let part = payloads.part(&hash, number).await.unwrap();
+                assert_eq!((part.bytes, part.parts), (None, u64::from(parts)), "part {number}");
+            }
+        }
+        let absent = payloads.part(&PayloadHash::of(b"?"), 0).await;
+        assert!(matches!(absent, Err(Error::Absent(_))), "{absent:?}");
+    }
+
+    #[tokio::test]
     async fn what_is_too_large_is_not_kept_and_not_read() {
         let (_, payloads) = payloads(10);
         let refused = payloads.keep_bytes(vec![0; 11]).await.unwrap_err();
@@ -338,6 +432,25 @@ pub(crate) mod tests {
         assert!(matches!(payloads.read(&absent, 9).await, Err(Error::Absent(_))));
         let broken = stream::iter([Ok(Bytes::from_static(b"a")), Err("broken off")]);
         assert!(matches!(payloads.keep(broken).await, Err(Error::Source(_))));
+    }
+
+    #[tokio::test]
+    async fn values_are_whole_where_there_is_room() {
+        let (_, payloads) = payloads(limits::PAYLOAD_BYTES_MAX);
+        let json = format!("\"{}\"", "x".repeat(1_000));
+        let kept = payloads.keep_bytes(json.into_bytes()).await.unwrap();
+        let stand_in = large::stand_in(&kept.hash, kept.size);
+        let values = Map::from_iter([("a".to_owned(), stand_in), ("b".to_owned(), 1.into())]);
+        let whole = payloads.whole(&values, 2_000).await.unwrap();
+        assert_eq!((whole["a"].as_str().map(str::len), &whole["b"]), (Some(1_000), &1.into()));
+        assert_eq!(payloads.whole(&whole, 2_000).await, None, "it is whole");
+        assert_eq!(payloads.whole(&values, 1_000).await, None, "no room");
+        let twice = Map::from_iter([("a".to_owned(), vec![values["a"].clone(); 2].into())]);
+        assert_eq!(payloads.whole(&twice, 2_000).await, None, "no room for both");
+        assert_eq!(payloads.whole(&twice, 3_000).await.unwrap()["a"][1], whole["a"]);
+        let gone = large::stand_in(&PayloadHash::of(b"?"), 1);
+        let gone = Map::from_iter([("a".to_owned(), gone)]);
+        assert_eq!(payloads.whole(&gone, 2_000).await, None, "it is gone");
     }
 
     #[tokio::test]
@@ -353,6 +466,7 @@ pub(crate) mod tests {
             }
             store.complete_payload(id, &hash, 3, now).await.unwrap();
             assert!(matches!(payloads.read(&hash, 9).await, Err(Error::Damaged(_))), "{id}");
+            assert!(matches!(payloads.part(&hash, 0).await, Err(Error::Damaged(_))), "{id}");
             store.clear_payloads(Timestamp::from_millis(9), now, 9).await.unwrap();
         }
     }

@@ -21,6 +21,10 @@ pub const LINEAGE: &str = "Staunch-Lineage";
 pub const PAYLOAD: &str = "Staunch-Payload";
 /// What is between several values of [`PAYLOAD`].
 pub const PAYLOAD_BETWEEN: &str = ", ";
+/// The bytes of a whole payload, in the answer with one part of it.
+pub const PAYLOAD_BYTES: &str = "Staunch-Payload-Bytes";
+/// The number of the parts of a payload, in the answer with one of them.
+pub const PAYLOAD_PARTS: &str = "Staunch-Payload-Parts";
 /// The id of a task.
 pub const TASK: &str = "Staunch-Task";
 /// The attempt of a task: 1, 2, 3 …

@@ -86,6 +86,9 @@ func work(nc *nats.Conn) {
 		note("begin", task)
 		return strings.Repeat("x", task.Input.Bytes), nil
 	})
+	client.Handle(w, prefix+" length", 1, 8, func(_ context.Context, task client.Task[struct{ Text string }]) (int, error) {
+		return len(task.Input.Text), nil
+	})
 	client.Handle(w, prefix+" crash-before-result", 1, 8, func(_ context.Context, task client.Task[any]) (empty, error) {
 		note("begin", task)
 		lines, err := os.ReadFile(journal)

@@ -89,6 +89,10 @@ async def work() -> None:
         note("begin", task)
         return "x" * task.input["bytes"]
 
+    @worker.task(f"{PREFIX} length", decode=lambda value: str(value["text"]))
+    async def length(task: Task[str]) -> int:
+        return len(task.input)
+
     @worker.task(f"{PREFIX} crash-before-result")
     async def crash_before_result(task: Task) -> dict:
         note("begin", task)

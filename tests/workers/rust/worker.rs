@@ -25,6 +25,11 @@ struct Big {
     bytes: usize,
 }
 
+#[derive(Deserialize)]
+struct Long {
+    text: String,
+}
+
 fn variable(name: &str) -> String {
     std::env::var(name).unwrap_or_default()
 }
@@ -93,6 +98,7 @@ async fn work(nats: async_nats::Client) -> anyhow::Result<()> {
         note("begin", &task.id, task.attempt)?;
         Ok("x".repeat(task.input.bytes))
     });
+    worker.task(&name("length"), 1, 8, async |task: Task<Long>| Ok(task.input.text.len()));
     worker.task(&name("crash-before-result"), 1, 8, async |task: Task<Value>| {
         note("begin", &task.id, task.attempt)?;
         let journal = std::fs::read_to_string(variable("WORKER_JOURNAL"))?;

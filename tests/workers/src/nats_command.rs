@@ -93,6 +93,7 @@ async fn the_command_nats_is_a_worker_and_a_client() {
         it_starts_asks_signals_and_follows,
         it_works,
         its_failures_are_tried_again,
+        it_reads_a_large_value_of_an_input,
         a_crash_before_the_result_repeats_the_task,
         a_crash_after_the_result_changes_nothing,
         a_cancelled_task_ends,
@@ -139,6 +140,21 @@ async fn its_failures_are_tried_again(world: &World, shell: &Shell) {
         (&results[0]["error"]["detail"], &results[1]["attempt"]),
         (&json!("broken\n"), &json!(2))
     );
+}
+
+async fn it_reads_a_large_value_of_an_input(world: &World, shell: &Shell) {
+    let asked = json!({"characters": 700_000});
+    let (_, instance) = world.hand_out_as("long", "sh length", 1, asked).await;
+    // The command puts the end of a line after each part, which the shell takes away.
+    let part = r#"nats req staunch.api.payload.$HASH "{\"part\": $PART}" --raw 2>/dev/null"#;
+    let handler = format!(
+        "HASH=$(grep -o 'sha256-[0-9a-f]*'); FILE=$(mktemp); trap 'rm $FILE' EXIT; \
+         for PART in 0 1 2; do printf %s \"$({part})\"; done > $FILE; \
+         sha256sum $FILE | grep -q ${{HASH#sha256-}} && wc -c < $FILE"
+    );
+    code(shell.worker("sh length", &handler, false), Some(0)).await;
+    // The text as JSON has two quotation marks.
+    assert_eq!(world.over(&instance, "Finished").await.output["Result"], 700_002);
 }
 
 async fn a_crash_before_the_result_repeats_the_task(world: &World, shell: &Shell) {

@@ -1,9 +1,10 @@
 //! A worker as a user of NATS that may do what its type of tasks needs, and nothing else.
 
-use async_nats::jetstream;
-use serde_json::json;
+use async_nats::{ConnectOptions, HeaderMap, jetstream};
+use futures::StreamExt as _;
+use serde_json::{Value, json};
 use staunch_client::token;
-use testkit::{eventually, executable, nats_with};
+use testkit::{eventually, executable, nats_with, within};
 
 use crate::language::Program;
 use crate::process::{Place, Process};
@@ -13,8 +14,11 @@ const PREFIX: &str = "own";
 const KIND: &str = "own echo.ü";
 const PASSWORD: &str = "secret";
 
+/// The payload `7`.
+const SEVEN: &str = "sha256-7902699be42c8a8e46fbbb4501726517e86b22c56a189f7625a6da49081b2451";
+
 /// The other handlers of the program may do nothing, which does not keep this one from its work. There
-/// is no node: the task and the result are messages.
+/// is no node: the task and the result are messages, and so is the answer with a large value.
 pub(crate) async fn a_worker_needs_its_own_permissions_alone(program: &Program) {
     let folder = tempfile::tempdir().unwrap();
     let staunch = |arguments: Vec<String>| async move {
@@ -44,22 +48,38 @@ pub(crate) async fn a_worker_needs_its_own_permissions_alone(program: &Program) 
     let provision = [words("provision --worker"), kind, words(&format!("--nats-url {url}"))];
     staunch(provision.concat()).await;
 
-    let login =
-        async_nats::ConnectOptions::with_user_and_password("admin".to_owned(), PASSWORD.to_owned());
-    let admin = login.custom_inbox_prefix("_INBOX.admin").connect(server.url()).await.unwrap();
-    let js = jetstream::new(admin);
+    let user_of = async |name: &str, prefix: &str| {
+        let login = ConnectOptions::with_user_and_password(name.to_owned(), PASSWORD.to_owned());
+        login.custom_inbox_prefix(format!("{prefix}.{name}")).connect(server.url()).await.unwrap()
+    };
+    let js = jetstream::new(user_of("admin", "_INBOX").await);
+    let executor = user_of("executor", "_INBOX_staunch").await;
+    let mut requests = executor.subscribe("staunch.api.payload.*").await.unwrap();
+    executor.flush().await.unwrap();
     let place = Place { user, ..Place::new(folder.path()) };
     let mut worker = Process::start(program, &server.url(), PREFIX, &place);
     let task = json!({
-        "taskId": "t1", "taskType": KIND, "taskVersion": 1, "input": 7, "attempt": 1, "activityId": "a",
+        "taskId": "t1", "taskType": KIND, "taskVersion": 1, "attempt": 1, "activityId": "a",
+        "input": {"$payload": SEVEN, "bytes": 1},
         "workflowInstanceId": "i", "workflowDefinitionId": "d",
     });
     let subject = format!("staunch.task.{}.1", token(KIND));
     js.publish(subject, task.to_string().into()).await.unwrap().await.unwrap();
+    let request = within("a request for the value", PATIENCE, requests.next()).await.unwrap();
+    assert_eq!(request.subject.as_str(), format!("staunch.api.payload.{SEVEN}"));
+    let mut headers = HeaderMap::new();
+    headers.insert("Staunch-Payload-Bytes", "1");
+    headers.insert("Staunch-Payload-Parts", "1");
+    executor.publish_with_headers(request.reply.unwrap(), headers, "7".into()).await.unwrap();
+    executor.flush().await.unwrap();
     let held =
         async |stream: &str| js.get_stream(stream).await.unwrap().cached_info().state.messages;
     let stored = async || held("STAUNCH_COMMANDS").await == 1;
     eventually("the result is stored", PATIENCE, stored).await;
+    let commands = js.get_stream("STAUNCH_COMMANDS").await.unwrap();
+    let result = commands.get_raw_message(1).await.unwrap();
+    let result: Value = serde_json::from_slice(&result.payload).unwrap();
+    assert_eq!(result["output"]["input"], 7, "{result}");
     eventually("the task is acknowledged", PATIENCE, async || held(TASKS).await == 0).await;
     worker.signal("TERM");
     assert!(worker.ended().await.success(), "it ends in order");

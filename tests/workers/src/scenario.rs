@@ -171,6 +171,29 @@ pub(crate) async fn large_values_pass_and_larger_ones_fail_for_good(scene: &Scen
     assert!(said.contains("bytes, more than the 524288 that a message may have"), "{said}");
     assert_eq!(scene.place.count(&prefix, "begin", Some(&task)), 1, "no second attempt");
     scene.world.nothing_left(&big).await;
+
+    // A message cannot carry this input, and the handler gets all of it.
+    let length = format!("{prefix} length");
+    let (task, instance) =
+        scene.world.hand_out_as("long", &length, 1, json!({"characters": 700_000})).await;
+    let found = scene.world.over(&instance, "Finished").await;
+    assert_eq!(found.output["Result"], 700_000, "task {task}");
+    // The value of this one rests nowhere.
+    let gone = format!("sha256-{}", "0".repeat(64));
+    let task = format!("{prefix}-gone");
+    let body = json!({
+        "taskId": task, "taskType": length, "taskVersion": 1, "attempt": 1, "activityId": "a",
+        "input": {"text": {"$payload": gone, "bytes": 9}},
+        "workflowInstanceId": "i", "workflowDefinitionId": "d",
+    });
+    let subject = format!("staunch.task.{}.1", staunch_client::token(&length));
+    let js = &scene.world.js;
+    js.publish(subject, body.to_string().into()).await.unwrap().await.unwrap();
+    let [sent] = &scene.world.sent(&task, 1).await[..] else { panic!("one result") };
+    let error = &sent["error"];
+    assert_eq!((&error["type"], &sent["retryable"]), (&json!("InputUnavailable"), &json!(false)));
+    assert!(error["detail"].as_str().unwrap().contains(&gone), "{sent}");
+    scene.world.nothing_left(&length).await;
 }
 
 pub(crate) async fn no_more_tasks_at_once_than_the_handler_takes(scene: &Scene) {

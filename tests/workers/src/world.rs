@@ -30,6 +30,8 @@ root:
     customProperties:
       retry: {attempts: 3, delay: 100ms}
 ";
+/// The input of a task that no message carries.
+const LONG: &str = "{js: \"({text: 'y'.repeat(getInput('Payload').characters), n: 1})\"}";
 const WAITS: &str = "definitionId: PREFIX-waits
 outputs: {By: Object}
 root:
@@ -58,8 +60,11 @@ impl World {
         std::fs::create_dir(&folder).unwrap();
         let timed = TASK.replace("definitionId: task", "definitionId: timed");
         let timed = timed.replace("    result: Result\n", "    result: Result\n    timeout: 2s\n");
+        let long = TASK.replace("definitionId: task", "definitionId: long");
+        let long = long.replace("{input: Payload}", LONG);
         let waits = WAITS.replace("PREFIX", prefix);
-        for (name, text) in [("task", TASK), ("timed", &timed), ("waits", &waits)] {
+        for (name, text) in [("task", TASK), ("timed", &timed), ("long", &long), ("waits", &waits)]
+        {
             std::fs::write(folder.join(format!("{name}.yaml")), text).unwrap();
         }
         let (from, to) = (folder.display().to_string(), node.url());

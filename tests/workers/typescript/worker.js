@@ -62,6 +62,12 @@ async function work() {
     note("begin", task);
     return "x".repeat(task.input.bytes);
   });
+  worker.task(`${prefix} length`, (task) => task.input.length, {
+    decode: (/** @type {any} */ input) => {
+      if (typeof input?.text !== "string") throw new Error("text is no text");
+      return /** @type {string} */ (input.text);
+    },
+  });
   worker.task(`${prefix} crash-before-result`, (task) => {
     note("begin", task);
     const begun = readFileSync(journal, "utf8").split("\n").filter((line) => line.includes(`begin ${task.id}`));

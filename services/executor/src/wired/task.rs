@@ -1,14 +1,18 @@
 //! Tasks: what workers get, and what becomes of their reports.
 
+use std::time::Duration;
+
 use bus::{Stream, Wire as _};
 use futures::StreamExt as _;
-use model::{BookmarkId, Map, SubStatus, TaskStatus, Timestamp, What};
+use model::{BookmarkId, Map, PayloadHash, SubStatus, TaskStatus, Timestamp, What, limits};
 use protocol::{
     Body, Command, LostTask, Message, Outcome, Perform, Refusal, ReplyWhen, TaskCompleted,
 };
 use serde_json::{Value, json};
+use store::Payloads as _;
 
-use crate::wired::world::{World, cancel, resume, sequence, wait_for};
+use crate::wired::large::whole;
+use crate::wired::world::{Peculiar, World, cancel, resume, sequence, wait_for};
 
 /// The trace of the start.
 const TRACEPARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
@@ -73,6 +77,29 @@ async fn fire(world: &World, name: &str) -> Outcome {
     let bookmark = world.bookmarks("i").await[name].to_string();
     let fired = resume(&format!("fired-{name}"), "i", Some(&bookmark), json!({}));
     world.ask(fired, ReplyWhen::Committed).await
+}
+
+/// What the sweep does when a new stream does not have the task, whose attempt is older.
+async fn lose(world: &World, name: &str, bookmark_id: &BookmarkId, before: Timestamp) {
+    let lost = LostTask { bookmark_id: bookmark_id.clone(), before };
+    let perform = Perform { instance_id: "i".into(), lost: Some(lost) };
+    let command = Command::new(name.into(), Body::Perform(perform)).encode().unwrap();
+    bus::Queue::publish(&world.bus, command).await.unwrap();
+    world.until_quiet().await;
+}
+
+/// The input of a task that a script computes.
+fn computed(script: &str) -> Value {
+    json!({"typeName": "Object", "expression": {"type": "JavaScript", "value": script}})
+}
+
+/// Removes the payloads that nobody uses, and looks whether these are still there.
+async fn swept(world: &World, hashes: &[PayloadHash], is_kept: bool) {
+    let (late, now) = (Timestamp::from_millis(i64::MAX), world.now());
+    world.store.clear_payloads(late, now, 9).await.unwrap();
+    for hash in hashes {
+        assert_eq!(world.store.payload(hash).await.unwrap().is_some(), is_kept, "{hash}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -178,17 +205,11 @@ async fn a_task_that_the_broker_lost_is_handed_out_once_again() {
     let id = task_id(&world);
     let bookmark_id = BookmarkId::new(world.bookmarks("i").await["Elsa.RunTask"].as_str());
     let before = world.instance("i").await.unwrap().updated_at;
-    let ask = async |name: &str, before: Timestamp| {
-        let lost = LostTask { bookmark_id: bookmark_id.clone(), before };
-        let perform = Perform { instance_id: "i".into(), lost: Some(lost) };
-        let command = Command::new(name.into(), Body::Perform(perform)).encode().unwrap();
-        bus::Queue::publish(&world.bus, command).await.unwrap();
-        world.until_quiet().await;
-    };
+    let ask = async |name: &str, before| lose(&world, name, &bookmark_id, before).await;
     ask("early", before).await;
     assert_eq!(attempts(&world).len(), 1, "the loss was before the attempt");
-    let after = before.after(std::time::Duration::from_secs(1));
-    tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+    let after = before.after(Duration::from_secs(1));
+    tokio::time::sleep(Duration::from_secs(2)).await;
     ask("lost", after).await;
     world.until("the second attempt", async || attempts(&world).len() == 2).await;
     // What is handed out now is handed out after the loss.
@@ -263,4 +284,76 @@ async fn what_people_write_is_read() {
     let record = world.record("i").await;
     assert_eq!(record.state.incidents[0].message, "no stock");
     assert_eq!(record.state.output, Map::new());
+}
+
+/// Every attempt has the same input, and the payloads stay as long as there may be another one.
+#[tokio::test(start_paused = true)]
+async fn an_input_that_no_message_carries_rests_in_payloads_while_its_task_is_open() {
+    let (y, z) = ("y".repeat(200_000), "z".repeat(300_000));
+    let cases: [(&str, Value, &[&str]); 4] = [
+        ("({long: 'z'.repeat(300000), n: 1})", json!({"long": z, "n": 1}), &[]),
+        (
+            "({long: ['z'.repeat(300000), 'z'.repeat(300000)], n: 1})",
+            json!({"long": [z, z], "n": 1}),
+            &["long"],
+        ),
+        (
+            "({a: 'y'.repeat(200000), b: {of: 'z'.repeat(300000)}, c: 'y'.repeat(200000)})",
+            json!({"a": y, "b": {"of": z}, "c": y}),
+            &["b"],
+        ),
+        (
+            "({a: 'y'.repeat(200000), b: {of: 'y'.repeat(200000)}, c: 'y'.repeat(200000), n: 1})",
+            json!({"a": y, "b": {"of": y}, "c": y, "n": 1}),
+            &["a", "b", "c"],
+        ),
+    ];
+    for (script, expected, large) in cases {
+        let retry = json!({"retry": {"attempts": 2, "delay": "1m"}});
+        let (world, _node) =
+            begun(json!({"payload": computed(script), "customProperties": retry})).await;
+        let (message, body) = attempts(&world).remove(0);
+        assert!(message.payload.len() <= limits::COMMAND_BYTES_MAX, "{}", message.payload.len());
+        let (id, input) = (task_id(&world), body["input"].clone());
+        let mut hashes = Vec::new();
+        for (name, value) in expected.as_object().unwrap() {
+            let hash = model::large::payload(&input[name]);
+            assert_eq!(hash.is_some(), large.contains(&name.as_str()), "{name} of {script}");
+            assert!(whole(&world, &input[name]).await == *value, "{name} of {script}");
+            hashes.extend(hash);
+        }
+        swept(&world, &hashes, true).await;
+
+        let bookmark_id = world.bookmarks("i").await["Elsa.RunTask"].clone();
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        lose(&world, "lost", &bookmark_id, world.now()).await;
+        world.until("the second attempt", async || attempts(&world).len() == 2).await;
+        send(&world, "r2", failed(&id, 2)).await;
+        swept(&world, &hashes, true).await;
+        fire(&world, "TaskRetry").await;
+        world.until("the third attempt", async || attempts(&world).len() == 3).await;
+        let all = attempts(&world);
+        assert!(all.iter().all(|(_, body)| body["input"] == input), "{script}");
+        swept(&world, &hashes, true).await;
+
+        let good = TaskCompleted { attempt: Some(3), ..report("good", &id, Some(("Ship", 1))) };
+        let outcome = send(&world, "good", good).await;
+        assert_eq!(outcome.sub_status, Some(SubStatus::Finished), "{outcome:?}");
+        swept(&world, &hashes, false).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_input_that_no_payload_holds_either_is_an_incident() {
+    let world = World::new();
+    let task = json!({"type": "RunTask", "id": "ship", "taskName": "Ship",
+        "payload": computed("({long: 'z'.repeat(600000)})")});
+    world.publish("ship", sequence(vec![task]), json!({})).await;
+    let config = crate::Config { payload_bytes_max: 100, ..World::config() };
+    let _node = world.peculiar("a", Peculiar { config: Some(config), ..Peculiar::default() }).await;
+    world.start("ship", "i", json!({})).await;
+    assert_eq!(world.status("i").await, Some(SubStatus::Faulted));
+    let message = world.record("i").await.state.incidents[0].message.clone();
+    assert!(message.contains("more than the 524288 that are allowed"), "{message}");
+    assert!(attempts(&world).is_empty());
 }

@@ -92,7 +92,7 @@ pub(crate) async fn wait(
     tokio::select! {
         biased;
         reply = heard_or_seen(app, &sent, wait, when, time) => reply,
-        () = executors::missing(app) => match unheard(app, &sent, when).await {
+        () = executors::missing(&app.cx.presence) => match unheard(app, &sent, when).await {
             Some(Reply::Late) => Reply::Accepted,
             Some(seen) => seen,
             None => Reply::Late,

@@ -37,8 +37,10 @@ pub(super) struct EventRequest {
     correlation_id: Option<String>,
     /// The payload.
     input: Option<Value>,
-    /// `Asynchronous` (default) answers when the event is accepted, `Synchronous` when every
-    /// waiting instance has it.
+    /// `Asynchronous` (default) answers when the event is accepted. `Synchronous` answers when the event
+    /// is durably kept for every instance that waits for it, and every workflow that it triggers has
+    /// its new instance. Neither waits until an instance has done its work: ask for the instance. With
+    /// `activityInstanceId`, `Synchronous` answers when the next burst of that instance is committed.
     workflow_execution_mode: Option<String>,
 }
 

@@ -57,7 +57,8 @@ pub(super) async fn resume(
     bounds::optional("bookmarkId", request.bookmark_id.as_deref())?;
     let seen = record::get(&app, &record::id(&id)?).await?;
     if asking.is_keyed && seen.has_applied(&asking.id) {
-        return Ok(respond::of_instance(&seen.instance.id, Json(InstanceStatus::of_seen(&seen))));
+        let status = InstanceStatus::of_seen(&seen).whole(&app).await;
+        return Ok(respond::of_instance(&seen.instance.id, Json(status)));
     }
     let place = match request.bookmark_id.filter(|id| !id.is_empty()) {
         Some(id) => named(&seen, BookmarkId::new(id))?,
@@ -192,7 +193,7 @@ pub(super) async fn answer(app: &App, seen: &Seen, reply: Reply) -> Result<Respo
                 return Err(problem.with("workflowInstanceId", id.as_str()));
             }
             let status = InstanceStatus::of_outcome(id, &outcome, seen.status());
-            let status = status.of_definition(&seen.instance);
+            let status = status.of_definition(&seen.instance).whole(app).await;
             Ok(match outcome.refusal {
                 Some(_) => respond::accepted(id, status),
                 None => respond::of_instance(id, Json(status)),
@@ -200,7 +201,8 @@ pub(super) async fn answer(app: &App, seen: &Seen, reply: Reply) -> Result<Respo
         }
         Reply::Done => {
             let seen = record::get(app, id).await?;
-            Ok(respond::of_instance(id, Json(InstanceStatus::of_seen(&seen))))
+            let status = InstanceStatus::of_seen(&seen).whole(app).await;
+            Ok(respond::of_instance(id, Json(status)))
         }
         Reply::Accepted | Reply::Late => {
             Ok(respond::accepted(id, InstanceStatus::of_row(&seen.instance)))

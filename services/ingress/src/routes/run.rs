@@ -22,7 +22,7 @@ use crate::pipeline::{self, Started};
 use crate::present::{InstanceStatus, shape};
 use crate::problem::ProblemBody;
 use crate::record::{self, Seen};
-use crate::{App, Problem, bounds, respond};
+use crate::{App, Problem, bounds, large, respond};
 
 /// The largest number of instances that one `bulk-dispatch` starts.
 const BULK_MAX: u32 = 1_000;
@@ -260,7 +260,8 @@ async fn run_to_rest(
 
 async fn state_of(app: &App, seen: &Seen) -> Response {
     let id = &seen.instance.id;
-    let view = seen.view(app).await;
+    let mut view = seen.view(app).await;
+    view["output"] = large::whole(app, seen.state().output.clone()).await.into();
     if seen.status() == SubStatus::Faulted {
         let incidents = &seen.state().incidents;
         let messages: Vec<_> = incidents.iter().map(|i| i.message.clone()).collect();

@@ -206,11 +206,13 @@ pub(super) async fn begun(
                 return Err(respond::not_begun(problem));
             }
             let status = InstanceStatus::of_outcome(id, &outcome, instance.status);
-            Ok(respond::of_instance(id, Json(status.of_definition(&instance))))
+            let status = status.of_definition(&instance).whole(app).await;
+            Ok(respond::of_instance(id, Json(status)))
         }
         Reply::Done => {
             let seen = record::get(app, id).await?;
-            Ok(respond::of_instance(id, Json(InstanceStatus::of_seen(&seen))))
+            let status = InstanceStatus::of_seen(&seen).whole(app).await;
+            Ok(respond::of_instance(id, Json(status)))
         }
         Reply::Accepted | Reply::Late => {
             Ok(respond::accepted(id, InstanceStatus::of_row(&instance)))

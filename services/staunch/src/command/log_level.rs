@@ -85,7 +85,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_no_filter_is_wrong_usage_and_nobody_is_asked() {
-        for filter in ["executor=bogus", "", "loud"] {
+        for filter in ["executor=bogus", "", "loud", "executr=debug"] {
             let refused = run(args(filter, "http://127.0.0.1:9"), Format::Table).await.unwrap_err();
             assert_eq!(refused.kind, Kind::Usage, "{refused}");
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bus::Bus;
 use chassis::Settings;
-use clap::{Args, Subcommand};
+use clap::{Arg, Args, Subcommand};
 use model::{After, span};
 use serde_json::{Value, json};
 use store::Store;
@@ -18,7 +18,32 @@ use crate::interrupt::interrupted;
 use crate::output::{self, Format};
 use crate::{Failure, say};
 
+/// The settings that the help shows: those that decide what is removed, and those of the connections.
+const SHOWN: [&str; 18] = [
+    "config",
+    "retain-finished",
+    "retain-cancelled",
+    "retain-faulted",
+    "archive-to",
+    "retain-audit",
+    "retain-dead",
+    "database-url",
+    "database-pooler",
+    "database-wait",
+    "database-statement-time",
+    "nats-url",
+    "nats-creds",
+    "nats-nkey",
+    "nats-ca",
+    "nats-tls-cert",
+    "nats-tls-key",
+    "nats-wait",
+];
+const OTHERS: &str = "Every other setting of the server is accepted, too: see `staunch config --help`. \
+                      NATS is needed with retain-dead alone.";
+
 #[derive(Args, Debug)]
+#[command(mut_args(shown), after_help = OTHERS)]
 pub(crate) struct RetentionArgs {
     #[command(subcommand)]
     pub(crate) verb: Verb,
@@ -30,11 +55,19 @@ pub(crate) struct RetentionArgs {
 pub(crate) enum Verb {
     /// Runs once, by the settings retain-finished, retain-cancelled and retain-faulted, and by what
     /// each definition says
+    #[command(after_help = OTHERS)]
     Run {
         /// Removes nothing; says how many instances would be removed, and with -o json which
         #[arg(long)]
         dry_run: bool,
     },
+}
+
+/// Leaves the settings out of the help that decide nothing here. They are accepted all the same: a
+/// command takes every setting of the server.
+fn shown(argument: Arg) -> Arg {
+    let is_shown = argument.get_long().is_some_and(|name| SHOWN.contains(&name));
+    argument.hide(!is_shown)
 }
 
 impl Verb {
@@ -174,6 +207,25 @@ fn document(report: &Report, dry_run: bool) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_help_shows_the_settings_that_count_and_all_are_accepted() {
+        let mut command = RetentionArgs::augment_args(clap::Command::new("retention"));
+        command.build();
+        let run = command.find_subcommand_mut("run").unwrap();
+        let help = run.render_long_help().to_string();
+        for name in SHOWN.into_iter().chain(["dry-run"]) {
+            assert!(
+                help.contains(&format!("--{name} ")) || help.contains(&format!("--{name}\n")),
+                "{name}: {help}"
+            );
+        }
+        for name in ["listen", "oidc-issuer", "smtp-url", "nats-subjects", "retain-every-seconds"] {
+            assert!(!help.contains(&format!("--{name}")), "{name}: {help}");
+        }
+        let line = ["retention", "run", "--dry-run", "--listen", "127.0.0.1:1"];
+        assert!(command.try_get_matches_from(line).is_ok());
+    }
 
     #[test]
     fn times_are_shown_as_settings_have_them() {

@@ -98,6 +98,8 @@ async fn one_reason_has_one_exit_code() {
     }
     let wrong_mode = format!("{postgres}?sslmode=verify_full");
     let no_root = format!("{postgres}?sslrootcert=nope.pem");
+    let wrong_port = "postgres://staunch:hunter2@127.0.0.1:54x2/orders";
+    let no_key = format!("{postgres}?sslmode=require&sslcert=cert.pem");
     let wrong = [
         &["fly"][..],
         &["run"],
@@ -120,10 +122,15 @@ async fn one_reason_has_one_exit_code() {
         &["server", "--nats-url", &nats, "--nats-ca", "nope.pem"],
         &["key", "ls", "--database-url", &wrong_mode],
         &["key", "ls", "--database-url", &no_root],
+        &["key", "ls", "--database-url", wrong_port],
+        &["server", "--database-url", wrong_port],
+        &["migrate", "--database-url", &no_key],
+        &["server", "--database-url", &no_key],
     ];
     for arguments in wrong {
         let output = run_in(here.path(), arguments).await;
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+        assert!(!stderr(&output).contains("hunter2"), "{output:?}");
     }
     let help = run_in(here.path(), &["--help"]).await;
     let help = String::from_utf8_lossy(&help.stdout).into_owned();

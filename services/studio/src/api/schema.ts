@@ -3996,7 +3996,8 @@ export interface components {
             accepted: boolean;
             /**
              * Format: int64
-             * @description The instances that have it; absent if that is not known yet.
+             * @description The number of instances for which it is durably kept, whether or not they have done their work;
+             *     absent if that is not known yet.
              */
             affected?: number | null;
             eventName: string;
@@ -4010,8 +4011,10 @@ export interface components {
             /** @description The payload. */
             input?: components["schemas"]["Json"];
             /**
-             * @description `Asynchronous` (default) answers when the event is accepted, `Synchronous` when every
-             *     waiting instance has it.
+             * @description `Asynchronous` (default) answers when the event is accepted. `Synchronous` answers when the event
+             *     is durably kept for every instance that waits for it, and every workflow that it triggers has
+             *     its new instance. Neither waits until an instance has done its work: ask for the instance. With
+             *     `activityInstanceId`, `Synchronous` answers when the next burst of that instance is committed.
              * @enum {string|null}
              */
             workflowExecutionMode?: "Asynchronous" | "Synchronous" | "" | null;

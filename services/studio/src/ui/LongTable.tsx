@@ -66,7 +66,7 @@ export function LongTable<T>(props: Props<T>) {
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reached by keyboard
         tabIndex={0}
       >
-        <table aria-rowcount={count + 1} className="w-full min-w-[68rem] table-fixed border-collapse text-sm">
+        <table aria-rowcount={count + 1} className="w-full min-w-[72rem] table-fixed border-collapse text-sm">
           <caption className="sr-only">{label}</caption>
           <thead className="sticky top-0 z-1 bg-raised">
             <Head {...table} rows={loaded} />

@@ -53,7 +53,8 @@ export function Head<T>({ columns, rows, rowKey, selected, onSelect }: Omit<Tabl
         <th
           key={column.key}
           scope="col"
-          className={`h-8 px-3 font-medium whitespace-nowrap ${column.end ? "text-right" : ""} ${column.width ?? ""}`}
+          title={typeof column.head === "string" ? column.head : undefined}
+          className={`h-8 truncate px-3 font-medium ${column.end ? "text-right" : ""} ${column.width ?? ""}`}
         >
           {column.head}
         </th>

@@ -228,6 +228,18 @@ async function asked(page, look, { studio, waiting }) {
   await named(page, "button", "More filters").click();
 }
 
+/** In a window as wide as a small laptop, every head of the list has room for its words. */
+async function roomy(page) {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  const cut = await page
+    .locator("th[scope=col]")
+    .evaluateAll((heads) =>
+      heads.filter((head) => head.scrollWidth > head.clientWidth).map((head) => head.textContent),
+    );
+  assert.deepEqual(cut, []);
+  await page.setViewportSize({ width: 1440, height: 900 });
+}
+
 async function instances({ page, look }, world) {
   await asked(page, look, world);
   await rail(page, "Instances").click();
@@ -240,6 +252,7 @@ async function instances({ page, look }, world) {
   await page.waitForURL(/values=/);
   await page.getByText("3 match").waitFor();
   await look("instances");
+  await roomy(page);
   await page.reload();
   await page.getByText("3 match").waitFor();
   await page.getByText("1–3 of 3").waitFor();

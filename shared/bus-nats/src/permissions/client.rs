@@ -44,8 +44,8 @@ impl Worker {
         })
     }
 
-    /// It registers its type, takes its tasks, acknowledges them, sends results and progress, and hears
-    /// which tasks are not wanted any more. Client libraries ask for the consumer before they pull.
+    /// It registers its type, takes its tasks, acknowledges them, reads the large values of their inputs,
+    /// sends results and progress, and hears which tasks are not wanted any more. Client libraries ask for the consumer before they pull.
     pub(super) fn exports(&self) -> Vec<Export> {
         let (stream, task_type) = (subject::TASKS_STREAM, self.task_type.as_str());
         let mut exports = Vec::new();
@@ -70,6 +70,7 @@ impl Worker {
         }
         exports.push(Export::new(Flow::Answer, subject::task_results(task_type)));
         exports.push(Export::new(Flow::Answer, progress));
+        exports.push(payloads());
         exports.push(Export::new(Flow::Stream, cancel));
         exports.push(outcomes(&self.name));
         exports
@@ -86,6 +87,7 @@ pub(super) fn starter(user: &str) -> Vec<Export> {
         }
     }
     exports.push(Export::new(Flow::Answer, format!("{}.get.*", subject::API)));
+    exports.push(payloads());
     // It puts objects that a header of a command names, each under a name of its own. The command line
     // of NATS asks first whether there is JetStream.
     let store = subject::PAYLOADS_STORE;
@@ -127,6 +129,11 @@ fn widened(subject: &str) -> String {
     if fixed == subject { subject.to_owned() } else { format!("{fixed}.>") }
 }
 
+/// Requests for payloads: whoever knows the name of one may read it, and it cannot be guessed.
+fn payloads() -> Export {
+    Export::new(Flow::Answer, format!("{}.payload.*", subject::API))
+}
+
 /// The outcomes of the commands of a user, who names such a subject in `Staunch-Reply-To`.
 fn outcomes(user: &str) -> Export {
     Export::new(Flow::Stream, format!("{}.{user}.>", subject::REPLY))
@@ -161,6 +168,7 @@ mod tests {
         for allowed in [
             "staunch.cmd.task.Ship.1.t",
             "staunch.task-progress.Ship.1.t",
+            "staunch.api.payload.sha256-1",
             "$JS.API.CONSUMER.MSG.NEXT.STAUNCH_TASKS.task-Ship-1",
         ] {
             assert!(may(allowed), "{allowed}");
@@ -170,6 +178,7 @@ mod tests {
             "staunch.cmd.task.Pay.1.t",
             "staunch.cmd.task.Ship.1",
             "staunch.task-progress.Pay.1.t",
+            "staunch.api.get.i",
             "$JS.API.CONSUMER.MSG.NEXT.STAUNCH_TASKS.task-Ship-2",
             "$JS.API.CONSUMER.MSG.NEXT.STAUNCH_TASKS.task-Pay-1",
         ] {

@@ -158,7 +158,7 @@ fn executor(grant: &mut Grant) {
         all(INBOX),
         all(subject::ACCOUNT_REPLY),
     ]);
-    let requests = ["start.*", "resume.*", "cancel.*", "alter.*", "event.>", "get.*"];
+    let requests = ["start.*", "resume.*", "cancel.*", "alter.*", "event.>", "get.*", "payload.*"];
     grant.subscribes(requests.map(|rest| format!("{}.{rest}", subject::API)));
     grant.subscribes([one(subject::RUNTIME), one(subject::LEASE_WANTED)]);
     for bucket in [subject::LEASES_BUCKET, subject::TIMERS_BUCKET] {

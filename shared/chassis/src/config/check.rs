@@ -5,7 +5,6 @@ use std::time::Duration;
 use model::limits;
 
 use super::error::{ConfigError, Origin};
-use super::mask::percent_decoded;
 use super::settings::Settings;
 use super::value::Auth;
 
@@ -27,8 +26,6 @@ const DATABASE_WAIT_MIN: Duration = Duration::from_millis(100);
 const DATABASE_WAIT_MAX: Duration = Duration::from_secs(60);
 const SERVER_TIME_MIN: Duration = Duration::from_secs(1);
 const SERVER_TIME_MAX: Duration = Duration::from_secs(10 * 60);
-/// How a connection to PostgreSQL is encrypted, and what is checked of its certificate.
-const SSL_MODES: [&str; 6] = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
 /// The times are days, and a look costs little.
 const RETAIN_EVERY_SECONDS_MAX: u64 = 24 * 60 * 60;
 /// A longer delay would keep a release from its end.
@@ -123,39 +120,8 @@ pub(super) fn bounds(settings: &Settings) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// The parameters in the URL of a PostgreSQL database; none in another URL.
-pub(crate) fn postgres_parameters(url: &str) -> Vec<(String, String)> {
-    if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
-        return Vec::new();
-    }
-    let query = url.split_once('?').map_or("", |(_, query)| query);
-    let query = query.split('#').next().unwrap_or_default();
-    let decoded = |text: &str| percent_decoded(&text.replace('+', " "));
-    let one = |pair: &str| {
-        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        (decoded(name), decoded(value))
-    };
-    query.split('&').filter(|pair| !pair.is_empty()).map(one).collect()
-}
-
-/// Refuses a word for the encryption of connections to PostgreSQL that it does not know.
-fn encryption(settings: &Settings) -> Result<(), ConfigError> {
-    let named = postgres_parameters(&settings.database_url);
-    let modes = named.iter().filter(|(name, _)| matches!(name.as_str(), "sslmode" | "ssl-mode"));
-    for (name, mode) in modes {
-        if !SSL_MODES.iter().any(|known| known.eq_ignore_ascii_case(mode)) {
-            let shown: String = mode.chars().take(50).collect();
-            let known = SSL_MODES.join(", ");
-            let reason = format!("{name} is {shown:?}: use one of {known}");
-            return Err(out_of_bounds(settings, "database-url", reason));
-        }
-    }
-    Ok(())
-}
-
 /// Refuses waits for NATS and the database that could not work.
 fn servers(settings: &Settings) -> Result<(), ConfigError> {
-    encryption(settings)?;
     if !(1..=COMMITTERS_MAX).contains(&settings.database_committers) {
         let reason = format!("must be between 1 and {COMMITTERS_MAX}");
         return Err(out_of_bounds(settings, "database-committers", reason));
@@ -194,7 +160,12 @@ pub(super) fn tokens(settings: &Settings) -> Result<(), ConfigError> {
     Ok(())
 }
 
-fn out_of_bounds(settings: &Settings, name: &'static str, reason: String) -> ConfigError {
+/// The refusal of a setting, with its value and where that is from.
+pub(super) fn out_of_bounds(
+    settings: &Settings,
+    name: &'static str,
+    reason: String,
+) -> ConfigError {
     let setting = settings.all().iter().find(|one| one.name == name);
     let (text, origin) = setting
         .map_or((String::new(), Origin::Default), |one| (one.value.clone(), one.origin.clone()));

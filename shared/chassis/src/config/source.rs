@@ -244,7 +244,7 @@ fn text(value: &Value) -> Option<String> {
 }
 
 /// The most similar name, if there is a similar one.
-pub(super) fn nearest(key: &str, names: &[&'static str]) -> Option<&'static str> {
+pub(crate) fn nearest(key: &str, names: &[&'static str]) -> Option<&'static str> {
     let key = key.to_lowercase().replace('_', "-");
     let near = names.iter().map(|name| (distance(&key, name), *name)).min()?;
     (near.0 <= key.len().max(3) / 3 + 1).then_some(near.1)

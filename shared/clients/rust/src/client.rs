@@ -8,6 +8,7 @@ use futures::StreamExt as _;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
 
 use crate::Error;
 use crate::wire::{dotted, token};
@@ -185,6 +186,42 @@ impl Client {
         self.ask(format!("staunch.api.get.{}", token(instance)), HeaderMap::new(), "").await
     }
 
+    /// The bytes of a payload, such as one that an object `{"$payload": …}` names in an output, if it has
+    /// at most `bytes_max`.
+    ///
+    /// # Errors
+    /// When there is none, when it is larger, when the bytes are not those of its name, or when nobody
+    /// answers.
+    pub async fn payload(&self, hash: &str, bytes_max: u64) -> Result<Vec<u8>, Error> {
+        let subject = format!("staunch.api.payload.{}", token(hash));
+        let (mut whole, mut number) = (Vec::new(), 0);
+        loop {
+            let body = json!({ "part": number }).to_string();
+            let part = self.request(subject.clone(), HeaderMap::new(), &body).await?;
+            let header =
+                |name: &str| part.headers.as_ref()?.get(name)?.as_str().parse::<u64>().ok();
+            let about = header("Staunch-Payload-Bytes").zip(header("Staunch-Payload-Parts"));
+            let (size, parts) = about.ok_or_else(|| Error::nats("the answer is no payload"))?;
+            if size > bytes_max {
+                let detail =
+                    format!("the payload {hash} has {size} bytes, more than the {bytes_max} here");
+                return Err(Error::Request { status: 413, title: "Too large".to_owned(), detail });
+            }
+            whole.extend_from_slice(&part.payload);
+            number += 1;
+            if number >= parts || part.payload.is_empty() || whole.len() as u64 > size {
+                break;
+            }
+        }
+        let digits = Sha256::digest(&whole);
+        let digits: String = digits.iter().map(|byte| format!("{byte:02x}")).collect();
+        if format!("sha256-{digits}") == hash {
+            return Ok(whole);
+        }
+        let detail = format!("the bytes that were read are not those of {hash}");
+        Err(Error::Request { status: 500, title: "Damaged".to_owned(), detail })
+    }
+
     /// Follows an instance until it is over.
     ///
     /// # Errors
@@ -222,11 +259,22 @@ impl Client {
         headers: HeaderMap,
         body: &str,
     ) -> Result<T, Error> {
+        let answer = self.request(subject, headers, body).await?;
+        Ok(serde_json::from_slice(&answer.payload)?)
+    }
+
+    /// The answer, unless it is a problem.
+    async fn request(
+        &self,
+        subject: String,
+        headers: HeaderMap,
+        body: &str,
+    ) -> Result<async_nats::Message, Error> {
         let request = async_nats::Request::new().headers(headers).payload(body.to_owned().into());
         let request = request.timeout(Some(self.timeout));
         let answer = self.nats.send_request(subject, request).await.map_err(Error::nats)?;
-        let is_problem =
-            answer.headers.is_some_and(|it| it.get("Nats-Service-Error-Code").is_some());
+        let headers = answer.headers.as_ref();
+        let is_problem = headers.is_some_and(|it| it.get("Nats-Service-Error-Code").is_some());
         if is_problem {
             let said: Value = serde_json::from_slice(&answer.payload)?;
             let text = |name: &str| said[name].as_str().unwrap_or_default().to_owned();
@@ -234,7 +282,7 @@ impl Client {
             let (title, detail) = (text("title"), text("detail"));
             return Err(Error::Request { status: status.unwrap_or(500), title, detail });
         }
-        Ok(serde_json::from_slice(&answer.payload)?)
+        Ok(answer)
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod client;
 mod error;
+mod input;
 mod task;
 mod wire;
 mod worker;

@@ -28,9 +28,10 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+use crate::input::whole;
 use crate::task::{header, read};
 use crate::wire::{STREAM, body_bytes_max, token};
-use crate::{Error, Failure, Task};
+use crate::{Client, Error, Failure, Task};
 
 /// How long one pull waits for a task. A worker that stops waits for the end of its last one.
 const PULL: Duration = Duration::from_secs(2);
@@ -39,6 +40,7 @@ const LIMITS: Duration = Duration::from_secs(30);
 const ACK_WAIT_MIN: Duration = Duration::from_millis(500);
 const PAUSE: Duration = Duration::from_secs(1);
 const STORED_MAX: Duration = Duration::from_secs(5);
+const ANSWER_MAX: Duration = Duration::from_secs(5);
 const RETRY_FIRST: Duration = Duration::from_millis(100);
 const RETRY_MAX: Duration = Duration::from_secs(5);
 const REASON_CHARS: usize = 200;
@@ -335,7 +337,11 @@ impl Handler {
     /// Runs the handler, and publishes what becomes of it.
     async fn work(self: Arc<Self>, task: Task<Value>) {
         let (id, attempt, trace) = (task.id.clone(), task.attempt, task.traceparent.clone());
-        let handling = std::panic::AssertUnwindSafe(async { (self.work)(task).await });
+        let client = Client::new(self.nats.clone(), ANSWER_MAX);
+        let handling = std::panic::AssertUnwindSafe(async {
+            let input = whole(&client, task.input).await?;
+            (self.work)(Task { input, ..task }).await
+        });
         let ended = futures::FutureExt::catch_unwind(handling).await.unwrap_or_else(|_| {
             let title = "the handler panics".to_owned();
             Err(Failure { title, retryable: true, ..Failure::default() })

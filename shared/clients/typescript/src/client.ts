@@ -1,9 +1,9 @@
 /** Starts, resumes, signals, asks and follows instances, over NATS alone. */
 
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { jetstream } from "@nats-io/jetstream";
-import { headers, type MsgHdrs, type NatsConnection } from "@nats-io/transport-node";
-import { dotted, token } from "./wire.js";
+import { headers, type Msg, type MsgHdrs, type NatsConnection } from "@nats-io/transport-node";
+import { PAYLOAD_BYTES_MAX, dotted, token } from "./wire.js";
 
 type Values = Record<string, unknown>;
 
@@ -115,6 +115,30 @@ export class Client {
     return this.#ask<Instance>(`staunch.api.get.${token(instanceId)}`, "");
   }
 
+  /** The bytes of a payload, such as one that `{"$payload": …}` names in an output. */
+  async payload(hash: string, options: { bytesMax?: number } = {}): Promise<Uint8Array> {
+    const { bytesMax = PAYLOAD_BYTES_MAX } = options;
+    const parts: Uint8Array[] = [];
+    for (let count = 1, left = 1; parts.length < count && left > 0; ) {
+      const body = JSON.stringify({ part: parts.length });
+      const part = await this.#request(`staunch.api.payload.${token(hash)}`, body);
+      const size = Number(part.headers?.get("Staunch-Payload-Bytes") || NaN);
+      count = Number(part.headers?.get("Staunch-Payload-Parts") || NaN);
+      if (Number.isNaN(size + count)) throw new Error(`the answer is no part of the payload ${hash}`);
+      if (size > bytesMax) {
+        const detail = `the payload ${hash} has ${size} bytes, more than the ${bytesMax} here`;
+        throw new RequestError(413, "Too large", detail);
+      }
+      parts.push(part.data);
+      left = part.data.length && size - parts.reduce((sum, one) => sum + one.length, 0);
+    }
+    const whole = Buffer.concat(parts);
+    if (`sha256-${createHash("sha256").update(whole).digest("hex")}` !== hash) {
+      throw new RequestError(500, "Damaged", `the bytes that were read are not those of ${hash}`);
+    }
+    return whole;
+  }
+
   /**
    * Follows an instance until it is over.
    *
@@ -176,12 +200,17 @@ export class Client {
   }
 
   async #ask<T>(subject: string, body: string, head?: MsgHdrs): Promise<T> {
+    return (await this.#request(subject, body, head)).json<T>();
+  }
+
+  /** The answer, unless it is a problem. */
+  async #request(subject: string, body: string, head?: MsgHdrs): Promise<Msg> {
     const options = { timeout: this.#timeout, headers: head };
     const answer = await this.#nc.request(subject, body, options);
     if (answer.headers?.has("Nats-Service-Error-Code")) {
       const problem = answer.json<{ status: number; title: string; detail: string }>();
       throw new RequestError(problem.status, problem.title, problem.detail);
     }
-    return answer.json<T>();
+    return answer;
   }
 }

@@ -4,7 +4,8 @@ import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import type { Consumer, ConsumerInfo, JetStreamClient, JsMsg } from "@nats-io/jetstream";
 import { headers, nuid, type NatsConnection } from "@nats-io/transport-node";
 import { hostname } from "node:os";
-import { STREAM, VERSION, bodyBytesMax, token } from "./wire.js";
+import { Client, RequestError } from "./client.js";
+import { PAYLOAD_BYTES_MAX, STREAM, VERSION, bodyBytesMax, standIns, token } from "./wire.js";
 
 /** How long one pull waits for a task. A worker that stops waits for the end of its last one. */
 const PULL_MS = 2_000;
@@ -12,6 +13,7 @@ const PULL_MS = 2_000;
 const LIMITS_MS = 30_000;
 const ACK_WAIT_MIN_MS = 500;
 const RETRY_MS_MAX = 5_000;
+const ANSWER_MS = 5_000;
 const DETAIL_CHARS_MAX = 4_000;
 /** The name of every worker among the services of NATS. */
 const NAME = "staunch-worker";
@@ -297,7 +299,8 @@ export class Worker {
   async #work(handler: Handler, task: Task<unknown>): Promise<void> {
     let body: string;
     try {
-      const input = handler.decode ? decoded(handler.decode, task.input) : task.input;
+      const whole = await this.#whole(task.input);
+      const input = handler.decode ? decoded(handler.decode, whole) : whole;
       const output = await handler.work({ ...task, input });
       body = written({ attempt: task.attempt, output: output ?? null });
       const bytes = Buffer.byteLength(body);
@@ -316,6 +319,29 @@ export class Worker {
       body = failed(task.attempt, error);
     }
     await this.#send(handler, task.id, task.attempt, body, task.traceparent, task.signal);
+  }
+
+  /** The input with its large values: a message could not carry them. */
+  async #whole(input: unknown): Promise<unknown> {
+    const client = new Client(this.#nc, { timeoutMs: ANSWER_MS });
+    const around = { input };
+    let left = PAYLOAD_BYTES_MAX;
+    for (const [place, key, hash] of [...standIns(around)]) {
+      try {
+        const bytes = await client.payload(hash, { bytesMax: left });
+        place[key] = JSON.parse(new TextDecoder().decode(bytes));
+        left -= bytes.length;
+      } catch (error) {
+        // What is gone or too large does not come with another attempt.
+        const isRefused = error instanceof RequestError && error.status >= 400 && error.status < 500;
+        throw new TaskFailure("a large value of the input cannot be read", {
+          type: "InputUnavailable",
+          detail: text(error),
+          retryable: !isRefused && !(error instanceof SyntaxError),
+        });
+      }
+    }
+    return around.input;
   }
 
   /** Publishes a result until JetStream says that it is stored, or nobody wants it any more. */

@@ -76,6 +76,9 @@ async fn a_workflow_goes_from_end_to_end(world: &World, api: &Api) {
         view["bookmarks"].to_string().contains("Elsa.Event")
     })
     .await;
+    let absent = format!("staunch.api.payload.sha256-{}", "0".repeat(64));
+    let absent = starter.client.request(absent, "".into());
+    assert_eq!(body(&within("a problem", SOON, absent).await.unwrap())["status"], 404);
     let mut outcomes = starter.client.subscribe("staunch.reply.starter.1").await.unwrap();
     let kept = command(&starter.client, "event.go", "staunch.reply.starter.1").await;
     assert!(kept["seq"].is_number(), "{kept}");

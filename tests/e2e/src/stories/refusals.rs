@@ -59,6 +59,7 @@ async fn by_request(world: &World) {
         ("staunch.api.start.good", r#"{"inputs":{}}"#, 400),
         ("staunch.api.start.missing", "{}", 404),
         ("staunch.api.get.missing", "{}", 404),
+        ("staunch.api.payload.missing", "{}", 400),
     ] {
         let request = client.request(subject, body.into());
         let answer = within(subject, SOON, request).await.unwrap();

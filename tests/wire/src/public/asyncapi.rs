@@ -26,6 +26,8 @@ fn headers() -> Value {
         "Staunch-Reply-When": header("`committed` (default) or `settled`: when it is sent."),
         "Staunch-Sequence": header("`<sender>:<number>`: commands of one sender to one instance apply in this order."),
         "Staunch-Payload": header("`<member>=<object>`: the member of the input gets the file that was put into the object store `staunch_payloads`. May be there several times."),
+        "Staunch-Payload-Bytes": header("The bytes of a whole payload, in the answer with one of its parts."),
+        "Staunch-Payload-Parts": header("The number of the parts of a payload, in the answer with one of them."),
         "Staunch-Task": header("The id of a task."),
         "Staunch-Attempt": header("The attempt of a task: 1, 2, 3 …"),
         "Staunch-Deadline": header("The time after which the result of a task is not used."),
@@ -75,11 +77,18 @@ fn payload(content: Content) -> Value {
         Content::Any => json!({"description": "JSON of your own choice."}),
         Content::Empty => json!({"description": "Nothing.", "maxLength": 0}),
         Content::Object(about) => json!({"type": "object", "description": about}),
+        Content::Bytes(about) => {
+            json!({"type": "string", "format": "binary", "description": about})
+        }
     }
 }
 
 fn message(name: &str, content: Content) -> Value {
-    json!({"name": name, "contentType": "application/json",
+    let kind = match content {
+        Content::Bytes(_) => "application/octet-stream",
+        _ => "application/json",
+    };
+    json!({"name": name, "contentType": kind,
         "headers": {"$ref": "#/components/schemas/Headers"}, "payload": payload(content)})
 }
 

@@ -26,6 +26,8 @@ pub(crate) enum Content {
     Empty,
     /// An object that this describes; its members are those of the HTTP API.
     Object(&'static str),
+    /// Bytes that this describes.
+    Bytes(&'static str),
 }
 
 /// One subject, or one for each of something.
@@ -69,7 +71,7 @@ impl Channel {
 }
 
 /// The names that stand for what varies, and what they mean.
-pub(crate) const PARAMETERS: [(&str, &str); 13] = [
+pub(crate) const PARAMETERS: [(&str, &str); 14] = [
     ("activityKey", "the type and its version, `<type>.<version>`"),
     ("change", "the name of the change, such as `key.create`"),
     ("definitionId", "the id of the definition"),
@@ -78,6 +80,7 @@ pub(crate) const PARAMETERS: [(&str, &str); 13] = [
     ("instanceId", "the id of the instance"),
     ("node", "the name of the node"),
     ("origin", "the subject of the command, without `staunch.`"),
+    ("payloadHash", "the name of the payload: `sha256-` and 64 hexadecimal digits"),
     ("replyTo", "the subject in the header `Staunch-Reply-To`, or that of a request's answer"),
     ("taskId", "the id of the task"),
     ("taskType", "the type of the task"),
@@ -239,7 +242,7 @@ fn news() -> Vec<Channel> {
 
 /// The endpoints of the Services API.
 fn requests() -> Vec<Channel> {
-    use Content::{Empty, Kind, Object};
+    use Content::{Bytes, Empty, Kind, Object};
     let outcome = Kind("outcome");
     let request = |name, rest: &str, content, answer, about| {
         let address = format!("{}.{rest}", subject::API);
@@ -258,6 +261,17 @@ fn requests() -> Vec<Channel> {
             Empty,
             Object("The instance, with its state."),
             "Reads an instance.",
+        ),
+        request(
+            "apiPayload",
+            "payload.payloadHash",
+            Object("`{\"part\": 1}`: the number of the part, 0 on; without a body the first one."),
+            Bytes(
+                "The bytes of the part. `Staunch-Payload-Bytes` has the size of the whole payload, \
+                 `Staunch-Payload-Parts` the number of its parts: whoever has read all of them checks \
+                 that the digest is that of the name.",
+            ),
+            "Reads one part of a payload, at most 256 KiB.",
         ),
         request(
             "apiHttp",

@@ -44,7 +44,8 @@ pub(crate) struct EventAccepted {
     event_name: String,
     /// Always true.
     accepted: bool,
-    /// The instances that have it; absent if that is not known yet.
+    /// The number of instances for which it is durably kept, whether or not they have done their work;
+    /// absent if that is not known yet.
     affected: Option<u64>,
 }
 

@@ -24,7 +24,7 @@ function OrderHead({ word, order, filter, onOrder }: { word: string; order: Orde
       type="button"
       onClick={() => onOrder(order)}
       aria-label={t.orderBy(word)}
-      className="hover:text-ink"
+      className="max-w-full truncate align-bottom hover:text-ink"
     >
       {word}
       {on && <span aria-hidden="true">{filter.ascending ? " ↑" : " ↓"}</span>}
@@ -47,7 +47,7 @@ export function useInstanceColumns({ filter, onOrder }: Ordered): Column<Row>[] 
     },
     {
       key: "id",
-      width: "w-32",
+      width: "w-30",
       head: t.columns.instance,
       cell: (row) => (
         <Link to="/instances/$id" params={{ id: row.id }} className="link font-mono text-xs" title={row.id}>
@@ -57,10 +57,10 @@ export function useInstanceColumns({ filter, onOrder }: Ordered): Column<Row>[] 
     },
     {
       key: "definition",
-      width: "w-52",
+      width: "w-44 min-[1600px]:w-52",
       head: t.columns.definition,
       cell: (row) => (
-        <span className="inline-flex max-w-72 items-center gap-2">
+        <span className="inline-flex max-w-full items-center gap-2">
           <Link
             to="/definitions/$id"
             params={{ id: row.definitionId }}
@@ -80,6 +80,8 @@ export function useInstanceColumns({ filter, onOrder }: Ordered): Column<Row>[] 
     },
     {
       key: "correlation",
+      // Its head has room in every language; in a wide window it shares what is left with the name.
+      width: "w-28 min-[1600px]:w-auto",
       head: t.columns.correlation,
       cell: (row) => row.correlationId ?? <span className="text-soft">–</span>,
     },

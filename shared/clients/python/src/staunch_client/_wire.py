@@ -1,6 +1,8 @@
 """Subjects and bounds, as the protocol has them."""
 
 import string
+from collections.abc import Iterator
+from typing import Any
 
 VERSION = "0.1.0"
 STREAM = "STAUNCH_TASKS"
@@ -8,6 +10,8 @@ STREAM = "STAUNCH_TASKS"
 COMMAND_BYTES_MAX = 512 * 1024
 # What the subject and the headers of a command take at most of the broker's `max_payload`.
 HEADER_BYTES = 2 * 1024
+# Bytes of a payload that is read into memory; of a task, those of all payloads of its input together.
+PAYLOAD_BYTES_MAX = 8 * 1024 * 1024
 _PLAIN = frozenset((string.ascii_letters + string.digits + "_-").encode())
 
 
@@ -26,3 +30,16 @@ def dotted(name: str) -> str:
 def body_bytes_max(max_payload: int) -> int:
     """The largest body of a command."""
     return min(COMMAND_BYTES_MAX, max_payload - HEADER_BYTES)
+
+
+def stand_ins(value: Any) -> Iterator[tuple[Any, Any, str]]:
+    """Every object inside that stands for a value in a payload: what it is in, its key, the payload."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        hash = item.get("$payload") if isinstance(item, dict) else None
+        rest = item.keys() - {"$payload"} if isinstance(hash, str) else None
+        is_it = rest == set() or rest == {"bytes"} and type(item["bytes"]) is int
+        if is_it and hash.startswith("sha256-"):
+            yield value, key, hash
+        else:
+            yield from stand_ins(item)

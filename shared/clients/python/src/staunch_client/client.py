@@ -1,6 +1,7 @@
 """Starts, resumes, signals, asks and follows instances, over NATS alone."""
 
 import asyncio
+import hashlib
 import json
 import uuid
 from collections.abc import AsyncIterator
@@ -8,8 +9,9 @@ from typing import Any
 
 import nats.errors
 from nats.aio.client import Client as Nats
+from nats.aio.msg import Msg
 
-from ._wire import dotted, token
+from ._wire import PAYLOAD_BYTES_MAX, dotted, token
 
 # The states in which an instance is over, and the event of each.
 _OVER = {"Finished": "finished", "Faulted": "faulted", "Cancelled": "cancelled"}
@@ -96,6 +98,24 @@ class Client:
         """An instance as it is: `subStatus`, `output`, `incidents`, `bookmarks`, `workflowState` …"""
         return await self._ask(f"staunch.api.get.{token(instance_id)}", b"", None)
 
+    async def payload(self, hash: str, *, bytes_max: int = PAYLOAD_BYTES_MAX) -> bytes:
+        """The bytes of a payload, such as one that `{"$payload": …}` names in an output."""
+        subject, whole, number, parts = f"staunch.api.payload.{token(hash)}", bytearray(), 0, 1
+        while number < parts:
+            part = await self._request(subject, json.dumps({"part": number}).encode(), None)
+            headers = part.headers or {}
+            size, parts = (int(headers[f"Staunch-Payload-{what}"]) for what in ("Bytes", "Parts"))
+            if size > bytes_max:
+                detail = f"the payload {hash} has {size} bytes, more than the {bytes_max} here"
+                raise RequestError(413, "Too large", detail)
+            whole += part.data
+            number += 1
+            if not part.data or len(whole) > size:
+                break
+        if f"sha256-{hashlib.sha256(whole).hexdigest()}" != hash:
+            raise RequestError(500, "Damaged", f"the bytes that were read are not those of {hash}")
+        return bytes(whole)
+
     async def watch(self, instance_id: str, *, every: float = 5.0) -> AsyncIterator[dict[str, Any]]:
         """Follows an instance until it is over: its events, each with its name as `event`.
 
@@ -145,8 +165,12 @@ class Client:
     async def _ask(
         self, subject: str, data: bytes, headers: dict[str, str] | None
     ) -> dict[str, Any]:
+        return json.loads((await self._request(subject, data, headers)).data)
+
+    async def _request(self, subject: str, data: bytes, headers: dict[str, str] | None) -> Msg:
+        """The answer, unless it is a problem."""
         answer = await self._nc.request(subject, data, timeout=self._timeout, headers=headers)
-        said = json.loads(answer.data)
         if "Nats-Service-Error-Code" in (answer.headers or {}):
+            said = json.loads(answer.data)
             raise RequestError(said["status"], said["title"], said["detail"])
-        return said
+        return answer

@@ -20,7 +20,8 @@ from nats.aio.client import Client as Nats
 from nats.aio.msg import Msg
 from nats.micro.service import Service
 
-from ._wire import STREAM, VERSION, body_bytes_max, token
+from ._wire import PAYLOAD_BYTES_MAX, STREAM, VERSION, body_bytes_max, stand_ins, token
+from .client import Client, RequestError
 
 T = TypeVar("T")
 log = logging.getLogger("staunch")
@@ -33,6 +34,7 @@ _ACK_WAIT_MIN = 0.5
 # The error of an account that may use a consumer of another one, and not ask for it.
 _NO_LIMITS = 10039
 _RETRY_SECONDS_MAX = 5.0
+_ANSWER_SECONDS = 5.0
 _DETAIL_CHARS_MAX = 4000
 
 
@@ -259,6 +261,7 @@ class Worker:
 
     async def _work(self, handler: _Handler, task: Task[Any]) -> None:
         try:
+            task = await self._whole(task)
             if handler.decode is not None:
                 task = _decoded(task, handler.decode)
             if inspect.iscoroutinefunction(handler.work):
@@ -285,6 +288,26 @@ class Worker:
             failure = TaskFailure(type(error).__name__, detail=str(error), retryable=True)
             body = _failed(task.attempt, failure)
         await self._send(handler, task.id, task.attempt, task.traceparent, body)
+
+    async def _whole(self, task: Task[Any]) -> Task[Any]:
+        """The task with the large values of its input: a message could not carry them."""
+        inputs, left = [task.input], PAYLOAD_BYTES_MAX
+        client = Client(self._nc, timeout=_ANSWER_SECONDS)
+        for place, key, hash in list(stand_ins(inputs)):
+            try:
+                data = await client.payload(hash, bytes_max=left)
+                place[key], left = json.loads(data), left - len(data)
+            except Exception as error:
+                # What is gone or too large does not come with another attempt.
+                is_final = isinstance(error, RequestError) and 400 <= error.status < 500
+                is_final = is_final or isinstance(error, (ValueError, RecursionError))
+                raise TaskFailure(
+                    "a large value of the input cannot be read",
+                    type="InputUnavailable",
+                    detail=str(error) or type(error).__name__,
+                    retryable=not is_final,
+                ) from error
+        return replace(task, input=inputs[0])
 
     async def _send(
         self, handler: _Handler, task_id: str, attempt: int, trace: str | None, body: bytes
