@@ -63,7 +63,7 @@ pub async fn run_once(cx: &Context) -> Result<Vec<DefinitionId>, Error> {
         };
         if noticed.version_id.as_ref() != is {
             tracing::warn!(definition = %id, version = noticed.version,
-                revision = noticed.revision, "a pointer was behind the database: set right");
+                revision = noticed.revision, "a pointer differed from the database: set right");
             cx.metrics.mended();
             mended.push(id);
         }

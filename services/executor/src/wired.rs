@@ -16,5 +16,6 @@ mod request;
 mod runaway;
 mod searchable;
 mod secret;
+mod share;
 mod task;
 mod world;

@@ -20,6 +20,7 @@ use tokio_util::task::task_tracker::TrackedFuture;
 use crate::audit::{self, Refusals, entry};
 use crate::auth::caller::Caller;
 use crate::auth::reads::Reads;
+use crate::backing::Backing;
 use crate::backlog::Backlog;
 use crate::config::Config;
 use crate::context::Context;
@@ -86,6 +87,8 @@ pub(crate) struct App {
     pub(crate) rates: Rates,
     /// The number of commands that wait.
     pub(crate) backlog: Backlog,
+    /// Whether NATS and the database answer.
+    pub(crate) backing: Backing,
     /// The streams of live updates.
     pub(crate) streams: Streams,
     leaving: CancellationToken,
@@ -143,6 +146,7 @@ impl App {
             last_hour: Mutex::default(),
             rates: Rates::new(&config),
             backlog: Backlog::new(config.backlog_max),
+            backing: Backing::default(),
             streams: Streams::new(config.streams_max, config.streams_per_caller_max),
             leaving: CancellationToken::new(),
             draining: CancellationToken::new(),
@@ -170,7 +174,20 @@ impl App {
             audit::write_together(store, bus, Arc::clone(&entries), stop.clone())
         });
         app.spawn("ingress audit", writing);
+        app.follow_backing();
         Ok(Arc::new(app))
+    }
+
+    fn follow_backing(&self) {
+        let (store, bus) = (Arc::clone(&self.cx.store), Arc::clone(&self.cx.bus));
+        let (backing, standing) = (self.backing.clone(), self.cx.presence.standing());
+        let stop = self.stop.clone();
+        let following = tasks::supervised("ingress backing", self.stop.clone(), move || {
+            let (store, bus) = (Arc::clone(&store), Arc::clone(&bus));
+            let following = backing.clone().follow(store, bus, standing.clone());
+            stop.clone().run_until_cancelled_owned(following).map(drop)
+        });
+        self.spawn("ingress backing", following);
     }
 
     /// Runs a task that must end before ingress ends.

@@ -9,6 +9,7 @@ mod app;
 mod archive;
 mod audit;
 mod auth;
+mod backing;
 mod backlog;
 mod below;
 mod body;

@@ -145,6 +145,15 @@ impl Problem {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail)
     }
 
+    /// 413: a payload has more bytes than allowed.
+    pub(crate) fn payload_too_large(bytes_max: usize) -> Self {
+        let detail = format!(
+            "the payload is larger than the {bytes_max} bytes that the setting payload-bytes \
+             allows: divide it, or keep it elsewhere and name its address"
+        );
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail)
+    }
+
     /// 415: a body that is not JSON.
     pub(crate) fn unsupported(content_type: &str) -> Self {
         let detail =

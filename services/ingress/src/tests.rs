@@ -5,6 +5,7 @@ mod access;
 mod alterations;
 mod answers;
 mod attacks;
+mod backing;
 mod book;
 mod bounds;
 mod browser;

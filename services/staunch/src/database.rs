@@ -21,11 +21,7 @@ pub(crate) fn check_kind(settings: &Settings) -> Result<(), Failure> {
     if SCHEMES.iter().any(|scheme| url.starts_with(scheme)) {
         return Ok(());
     }
-    let scheme = url.split(':').next().unwrap_or_default();
-    Err(Failure::usage(format!(
-        "there is no driver for the database {scheme:?}: \
-         use sqlite://path or postgres://user@host/name"
-    )))
+    Err(Failure::usage(store_sql::no_driver(url)))
 }
 
 /// Fails if a SQLite file does not exist: only `staunch migrate` and commands with `--provision`

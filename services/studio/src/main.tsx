@@ -3,6 +3,7 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { ROOT, STUDIO } from "./api/base";
+import { watchNetwork } from "./api/network";
 import { watchPresence } from "./api/presence";
 import { asProblem } from "./api/problem";
 import { Gate } from "./app/Gate";
@@ -13,6 +14,7 @@ import { complain, Notices } from "./ui/notices";
 
 applyTheme();
 watchPresence();
+watchNetwork();
 // The server shows this page at its root, too.
 if (location.pathname === `${ROOT}/` || location.pathname === STUDIO) {
   history.replaceState(null, "", `${STUDIO}/${location.search}`);
@@ -24,7 +26,12 @@ const client = new QueryClient({
       staleTime: 2000,
       retry: (failures, error) => asProblem(error).status === 0 && failures < 3,
       refetchOnWindowFocus: true,
+      // A server on the same machine answers without a network.
+      networkMode: "always",
+      refetchOnReconnect: true,
     },
+    // What waited for a network would be done when nobody expects it any more.
+    mutations: { networkMode: "always" },
   },
   mutationCache: new MutationCache({ onError: complain }),
 });

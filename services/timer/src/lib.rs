@@ -12,6 +12,7 @@ mod error;
 mod lost;
 mod memory;
 mod metrics;
+mod outbox;
 mod pipeline;
 pub mod recurrence;
 mod replica;

@@ -15,6 +15,7 @@ use serde_json::Value;
 use store::{LISTED, StoredBookmark};
 use tokio::time::Instant;
 
+use crate::outbox::Outbox;
 use crate::{Context, Error};
 
 /// The name of the bookmarks that wait for the report of a worker.
@@ -51,7 +52,7 @@ pub(crate) struct Lost {
 
 /// A look in progress.
 struct Look {
-    /// The ids of the tasks that the stream has.
+    /// The ids of the tasks that the stream has, and of those that are held back.
     stored: BTreeSet<String>,
     after: Option<StoredBookmark>,
 }
@@ -63,6 +64,7 @@ impl Lost {
         &mut self,
         cx: &Context,
         pools: &Pools,
+        outbox: &Outbox,
     ) -> Result<Vec<(String, Message)>, Error> {
         // Asked for each time: a stream that was just made is looked through at once, however long the
         // pause after the last look at the one before.
@@ -76,10 +78,11 @@ impl Lost {
         }
         let before = self.since.unwrap_or(created).after(MARGIN);
         // What was on its way when the stream was created is there by now: reports, and messages that
-        // the outbox has kept.
-        if age < cx.config.lost_after || !cx.store.unpublished(before, 1).await?.is_empty() {
+        // the outbox has kept, but for tasks that are held back.
+        if age < cx.config.lost_after {
             return Ok(Vec::new());
         }
+        let Some(held) = outbox.held_before(cx, before).await? else { return Ok(Vec::new()) };
         if cx.bus.backlog().await? > BACKLOG_MAX {
             return Ok(Vec::new());
         }
@@ -88,7 +91,8 @@ impl Lost {
             let is_needed =
                 age < YOUNG || !cx.store.listed(WAIT, before, None, 1).await?.is_empty();
             let stored = if is_needed { stored(cx, pools).await? } else { Some(BTreeSet::new()) };
-            let Some(stored) = stored else { return Ok(Vec::new()) };
+            let Some(mut stored) = stored else { return Ok(Vec::new()) };
+            stored.extend(held);
             self.look = Some(Look { stored, after: None });
         }
         let Some(look) = &mut self.look else { return Ok(Vec::new()) };

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use bus::Pools;
 use chassis::Point;
-use futures::StreamExt as _;
 use model::{CommandId, InstanceId, Timestamp, derived, limits};
 use protocol::{Body, Command, Message, Perform, header, subject};
 use store::{Cleared, InstanceFilter, Leftover, Nameless, OutboxRow, Page, PendingCommand};
@@ -18,10 +17,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::lost::Lost;
 use crate::memory::{Memory, Try};
-use crate::{Context, Error, shards, unreadable};
+use crate::outbox::Outbox;
+use crate::{Context, Error, outbox, shards, unreadable};
 
-/// Messages published at the same time.
-const PUBLISHING_MAX: usize = 32;
 /// The largest number of rows of one query, however many were handled lately.
 const ROWS_MAX: u64 = 10_000;
 /// The largest number of payloads that one sweep looks at: each may have thousands of parts.
@@ -38,6 +36,7 @@ const CLEAR_EVERY: Duration = Duration::from_secs(60);
 pub struct Sweep {
     cx: Context,
     pools: Pools,
+    outbox: Outbox,
     lately: Memory<String>,
     lost: Lost,
     cleared_at: Option<Instant>,
@@ -83,6 +82,7 @@ impl Sweep {
         Self {
             cx,
             pools,
+            outbox: Outbox::default(),
             lately: Memory::new(FIRST_PAUSE),
             lost: Lost::default(),
             cleared_at: None,
@@ -124,7 +124,7 @@ impl Sweep {
         let clock = self.cx.store.clock().await;
         let now = clock.inspect_err(|error| self.failed("clock", error))?;
         let mut failed = None;
-        let published = self.outbox(now).await;
+        let published = self.outbox.publish(&self.cx, &self.pools, now).await;
         let published = self.ended("outbox", published, &mut failed);
         let started = self.unstarted(now).await;
         let started = self.ended("start", started, &mut failed);
@@ -228,19 +228,6 @@ impl Sweep {
         );
     }
 
-    async fn outbox(&mut self, now: Timestamp) -> Result<u64, Error> {
-        let before = now.before(self.cx.config.outbox_after);
-        let rows = self.cx.store.unpublished(before, self.cx.config.sweep_rows).await?;
-        let rows = rows.into_iter().map(|row| (row.id, row.message)).collect();
-        let (ids, ending) = self.publish(rows).await;
-        let count = ids.len() as u64;
-        if !ids.is_empty() {
-            self.cx.trail.at(Point::Resent).await;
-            self.cx.store.published(ids).await?;
-        }
-        ending.map(|()| count)
-    }
-
     async fn unstarted(&mut self, now: Timestamp) -> Result<u64, Error> {
         let before = now.before(self.cx.config.inbox_after);
         let messages = self.cx.store.unstarted(before, self.rows()).await?;
@@ -300,7 +287,7 @@ impl Sweep {
     }
 
     async fn lost(&mut self) -> Result<u64, Error> {
-        let again = self.lost.find(&self.cx, &self.pools).await?;
+        let again = self.lost.find(&self.cx, &self.pools, &self.outbox).await?;
         let (names, ending) = self.publish(again).await;
         if ending.is_err() {
             self.lost.again();
@@ -395,31 +382,9 @@ impl Sweep {
         (gone, ending)
     }
 
-    /// Publishes messages; returns the keys of those that the stream has stored, and the temporary
-    /// failure, if there was one.
+    /// As [`outbox::publish`].
     async fn publish(&self, messages: Vec<(String, Message)>) -> (Vec<String>, Result<(), Error>) {
-        let bus = &self.cx.bus;
-        let mut publishing = futures::stream::iter(messages)
-            .map(|(key, message)| async {
-                let published = match self.pools.prepare(&message).await {
-                    Ok(()) => bus.publish(message).await,
-                    Err(error) => Err(error),
-                };
-                (key, published)
-            })
-            .buffered(PUBLISHING_MAX);
-        let mut published = Vec::new();
-        let mut ending = Ok(());
-        while let Some((key, receipt)) = publishing.next().await {
-            match receipt {
-                Ok(_) => published.push(key),
-                Err(error) if error.is_passing() => ending = Err(Error::Bus(error)),
-                Err(error) => {
-                    tracing::error!(%error, key, "the stream refuses this message for ever")
-                }
-            }
-        }
-        (published, ending)
+        outbox::publish(&self.cx, &self.pools, messages).await
     }
 
     async fn versions(

@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_nats::jetstream::stream::{DeleteMessageErrorKind, RawMessageErrorKind};
 use async_nats::jetstream::{self, ErrorCode};
 use async_trait::async_trait;
-use bus::{Delivery, Error, Figures, Pool, Queue, Receipt, Settle, Span, Stream};
+use bus::{Delivery, Error, Figures, Fill, Pool, Queue, Receipt, Settle, Span, Stream};
 use bytes::Bytes;
 use model::{Backoff, Timestamp};
 use protocol::{Message, subject};
@@ -151,6 +151,18 @@ impl Queue for NatsBus {
             |member: &str| info[member].as_str().and_then(|text| Timestamp::parse(text).ok());
         let age = time("ts").zip(time("created")).map(|(now, created)| now.since(created));
         Ok(Span { first, last, messages, age })
+    }
+
+    async fn fill(&self, stream: Stream, subject: &str) -> Result<Fill, Error> {
+        let name = name(stream);
+        let filter = json!({ "subjects_filter": subject });
+        let info = self.open()?.data_api.call(&format!("STREAM.INFO.{name}"), &filter).await;
+        let info = info.map_err(|failure| failure.into_error(&format!("the stream {name}")))?;
+        Ok(Fill {
+            bytes: info["state"]["bytes"].as_u64().unwrap_or_default(),
+            bytes_max: info["config"]["max_bytes"].as_u64().filter(|max| *max > 0),
+            own: info["state"]["subjects"][subject].as_u64().unwrap_or_default(),
+        })
     }
 
     async fn provide(&self, task_type: &str, version: u32) -> Result<(), Error> {

@@ -2,15 +2,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends with the first thing that is wrong")]
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_nats::jetstream::consumer::{AckPolicy, Config, DeliverPolicy, PullConsumer, pull};
 use async_nats::jetstream::{self, stream};
-use bus::{Error, Queue as _};
-use bus_nats::{NatsBus, Options, connect};
+use bus::{Error, Pools, Queue as _, TaskAnswer, Tasks as _};
+use bus_nats::{NatsBus, Options, Topology, connect};
 use futures::StreamExt as _;
-use protocol::{Message, subject};
-use testkit::{TestNats, nats, within};
+use protocol::{Message, header, subject};
+use testkit::{TestNats, eventually, nats, within};
 
 const BOUND: Duration = Duration::from_secs(30);
 
@@ -85,4 +86,60 @@ async fn a_consumer_that_has_the_tasks_already_is_named_as_the_reason() {
     assert!(matches!(&error, Error::NotProvisioned(_)), "{error}");
     assert!(error.to_string().contains("another consumer has its tasks"), "{error}");
     bus.provide("Pay", 1).await.unwrap();
+}
+
+/// A task with so many bytes.
+fn task(task_type: &str, number: usize, bytes: usize) -> Message {
+    let id = format!("{task_type}.{number}");
+    Message {
+        subject: subject::task(task_type, 1),
+        headers: [(header::MESSAGE_ID.to_owned(), id)].into(),
+        payload: vec![b' '; bytes],
+    }
+}
+
+async fn publish(pools: &Pools, bus: &NatsBus, task: Message) -> Result<(), Error> {
+    pools.prepare(&task).await?;
+    let _passed = pools.admit(&task).await?;
+    bus.publish(task).await.map(drop)
+}
+
+#[tokio::test]
+async fn a_type_without_workers_leaves_room_for_the_tasks_of_others() {
+    const FAT: usize = 32_768;
+    let server = nats().await;
+    let bus = connect(Options::new(server.url())).await.unwrap();
+    // The first stream of this size is that of tasks.
+    let topology = include_str!("../../../nats/topology.toml");
+    let small = topology.replacen("bytes_max = 268_435_456", "bytes_max = 1_048_576", 1);
+    bus.provision_as(&Topology::parse(&small).unwrap(), &1.into()).await.unwrap();
+    let subject = subject::task("Fat", 1);
+    let fill = bus.fill(bus::Stream::Tasks, &subject).await.unwrap();
+    assert_eq!((fill.bytes_max, fill.own), (Some(1_048_576), 0));
+
+    let pools = Pools::new(Arc::new(bus.clone()));
+    let mut count = 0;
+    let error = loop {
+        match publish(&pools, &bus, task("Fat", count, FAT)).await {
+            Ok(()) => count += 1,
+            Err(error) => break error,
+        }
+    };
+    assert!(error.to_string().contains("tasks of Fat version 1 wait"), "{error}");
+    assert!((15..=17).contains(&count), "{count} of the 31 for which the stream has room");
+    for number in 0..10 {
+        publish(&pools, &bus, task("Thin", number, 1_000)).await.unwrap();
+    }
+    publish(&pools, &bus, task("Other", 0, FAT)).await.unwrap();
+    // Another process finds the same.
+    let other = Pools::new(Arc::new(bus.clone()));
+    let error = publish(&other, &bus, task("Fat", count, FAT)).await.unwrap_err();
+    assert!(matches!(error, Error::Full(_)), "{error}");
+
+    let kind = [("Fat".to_owned(), 1)];
+    for handed in bus.take_tasks(&kind, count, BOUND).await.unwrap() {
+        bus.answer_task(&handed.address, TaskAnswer::Done).await.unwrap();
+    }
+    let has_room = async || publish(&pools, &bus, task("Fat", count, FAT)).await.is_ok();
+    eventually("there is room again", BOUND, has_room).await;
 }

@@ -31,7 +31,8 @@ pub use fault::{Fault, Faults, Operation};
 
 use crate::lock::lock;
 use crate::{
-    Bucket, Bus, Delivery, Error, Figures, Kv, Outside, Pool, Queue, Receipt, Settle, Span, Stream,
+    Bucket, Bus, Delivery, Error, Figures, Fill, Kv, Outside, Pool, Queue, Receipt, Settle, Span,
+    Stream,
 };
 use fault::{Interference, NoFaults};
 use size::check_size;
@@ -103,12 +104,17 @@ impl MemoryBus {
     /// pending messages. Watches start again from an empty snapshot.
     pub fn wipe(&self) {
         let mut state = self.state();
-        state.log = log::Log::default();
+        state.log = state.log.wiped();
         for bucket in state.buckets.values_mut() {
             bucket.wipe();
         }
         drop(state);
         self.shared.arrived.notify_waiters();
+    }
+
+    /// Sets the bytes that the stream of tasks may hold.
+    pub fn limit_tasks(&self, bytes_max: u64) {
+        self.state().log.limit_tasks(bytes_max);
     }
 
     /// Makes a stream for messages of others, in the place of one of its name.
@@ -299,6 +305,12 @@ impl Queue for MemoryBus {
         let verdict = self.judge(Operation::Read { stream }).await?;
         let span = self.open()?.log.span(stream);
         verdict.answer(span)
+    }
+
+    async fn fill(&self, stream: Stream, subject: &str) -> Result<Fill, Error> {
+        let verdict = self.judge(Operation::Read { stream }).await?;
+        let fill = self.open()?.log.fill(stream, subject);
+        verdict.answer(fill)
     }
 
     async fn provide(&self, task_type: &str, version: u32) -> Result<(), Error> {

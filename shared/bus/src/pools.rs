@@ -11,7 +11,8 @@ use protocol::{Message, subject};
 use tokio::time::Instant;
 
 use crate::lock::lock;
-use crate::{Bus, Error};
+use crate::shares::Shares;
+use crate::{Bus, Error, Passed};
 
 /// A consumer is asked for again after this time: the server may have lost it.
 const CHECKED_EVERY: Duration = Duration::from_secs(15);
@@ -22,13 +23,24 @@ const KNOWN_MAX: usize = 10_000;
 pub struct Pools {
     bus: Arc<dyn Bus>,
     known: Mutex<BTreeMap<(String, u32), Instant>>,
+    shares: Shares,
 }
 
 impl Pools {
     /// A process that knows none yet.
     #[must_use]
     pub fn new(bus: Arc<dyn Bus>) -> Self {
-        Self { bus, known: Mutex::default() }
+        Self { bus, known: Mutex::default(), shares: Shares::default() }
+    }
+
+    /// Whether this message may be published now: a task may not while the stream of tasks is more than
+    /// half full and those of its type have more than their share of what is free. Keep what is
+    /// returned until the message is published, so that it counts meanwhile.
+    ///
+    /// # Errors
+    /// [`Error::Full`]: the task waits until workers have taken others of its type.
+    pub async fn admit(&self, message: &Message) -> Result<Passed, Error> {
+        self.shares.admit(&*self.bus, message).await
     }
 
     /// Makes the consumer for this message, if it is a task and the consumer was not there lately.

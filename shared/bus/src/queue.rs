@@ -66,6 +66,17 @@ pub struct Span {
     pub age: Option<Duration>,
 }
 
+/// How full a stream is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fill {
+    /// Bytes that it holds.
+    pub bytes: u64,
+    /// The bytes that it may hold; `None` without a limit.
+    pub bytes_max: Option<u64>,
+    /// The number of messages with the subject that was asked for.
+    pub own: u64,
+}
+
 /// Bytes after which [`Queue::select`] ends, so that a reader with large messages needs little
 /// memory.
 pub const SELECT_BYTES_MAX: usize = 512 * 1024;
@@ -120,6 +131,12 @@ pub trait Queue: Send + Sync {
     /// # Errors
     /// When the server cannot be asked.
     async fn span(&self, stream: Stream) -> Result<Span, Error>;
+
+    /// How full a stream is, and how many messages with this subject it has.
+    ///
+    /// # Errors
+    /// When the server cannot be asked.
+    async fn fill(&self, stream: Stream, subject: &str) -> Result<Fill, Error>;
 
     /// Makes the durable consumer from which the workers for a type and version of tasks pull, unless
     /// it is there. One that is there stays as it is: an operator may have changed its limits.

@@ -44,7 +44,8 @@ pub async fn connect(url: &str, options: Options) -> Result<SqlStore, Error> {
     if !pending.is_empty() {
         let what = if pending.len() == schema::known().len() { "it is empty" } else { "it is old" };
         let list = pending.join(", ");
-        return Err(Error::Schema(format!("{what}, without the migrations {list}")));
+        let text = format!("{what}, without the migrations {list}; run `staunch migrate`");
+        return Err(Error::Schema(text));
     }
     let pipeline = Arc::new(Pipeline::start(&database));
     let loads = Arc::new(Loads::start(&database));

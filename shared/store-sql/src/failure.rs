@@ -122,10 +122,15 @@ pub(crate) fn is_answer(error: &DbErr) -> bool {
     }
 }
 
+/// A table or a column is missing.
+fn old_schema(text: &str) -> Error {
+    Error::Schema(format!("{text}; run `staunch migrate`"))
+}
+
 /// Classes of <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
 fn postgres(code: &str, text: String) -> Failure {
     match (code.get(..2).unwrap_or_default(), code) {
-        (_, "42P01" | "42703") => Failure::Final(Error::Schema(text)),
+        (_, "42P01" | "42703") => Failure::Final(old_schema(&text)),
         // The statement took too long; a retry would take as long.
         (_, "57014") => Failure::Final(Error::Unavailable(text)),
         // A standby that is not promoted yet refuses writes.
@@ -141,7 +146,7 @@ fn postgres(code: &str, text: String) -> Failure {
 /// Codes of <https://www.sqlite.org/rescode.html>; the low byte is the primary one.
 fn sqlite(code: u32, text: String) -> Failure {
     match code & 0xff {
-        1 if text.contains("no such") => Failure::Final(Error::Schema(text)),
+        1 if text.contains("no such") => Failure::Final(old_schema(&text)),
         // Busy or locked; no memory; an I/O error; a full disk; a file that cannot be opened, for
         // example because the process has no free file descriptor; a lock that kept changing.
         5 | 6 | 7 | 10 | 13 | 14 | 15 => Failure::Passing(Error::Unavailable(text)),

@@ -17,6 +17,7 @@ mod cluster;
 mod codec;
 mod columns;
 mod connect;
+mod damage;
 mod database;
 mod definitions;
 mod entity;
@@ -59,7 +60,9 @@ mod values;
 mod writes;
 
 pub use connect::{SqlStore, connect};
+pub use damage::damage;
 pub use inspect::{Inspection, inspect};
 pub use options::Options;
+pub use pools::no_driver;
 pub use schema::{Planned, PlannedStatement, migrate, pending_migrations, plan};
 pub use stats::{Buckets, Stats};

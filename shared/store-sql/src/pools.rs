@@ -88,10 +88,7 @@ impl Pools {
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
             return open_postgres(url, options).await;
         }
-        let scheme = url.split(':').next().unwrap_or_default();
-        Err(Error::Unavailable(format!(
-            "there is no driver for {scheme:?}; use sqlite://path or postgres://host/database"
-        )))
+        Err(Error::Unavailable(no_driver(url)))
     }
 
     /// Later connections log in as this URL says; those that are open stay. The database stays the same.
@@ -154,6 +151,19 @@ impl Pools {
     }
 }
 
+/// Why there is no driver for this URL, and what to write instead. It shows the scheme alone: without
+/// one, a password may stand anywhere.
+#[must_use]
+pub fn no_driver(url: &str) -> String {
+    let is_of_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+    let scheme = url.split_once("://").map(|(scheme, _)| scheme);
+    let what = match scheme.filter(|scheme| scheme.chars().all(is_of_scheme)) {
+        Some(scheme) => format!("there is no driver for the database {scheme:?}"),
+        None => "the URL of the database does not begin with the name of a driver".to_owned(),
+    };
+    format!("{what}: use sqlite://path or postgres://user:password@host:5432/name")
+}
+
 /// The settings of SQLite connections.
 pub(crate) fn sqlite_settings(url: &str, options: &Options) -> Result<SqliteConnectOptions, Error> {
     let settings = SqliteConnectOptions::from_str(url).map_err(failed)?;
@@ -208,7 +218,7 @@ async fn open_sqlite(url: &str, options: &Options) -> Result<Pools, Error> {
     Ok(Pools::Sqlite { writer, reader })
 }
 
-fn unopened(settings: &SqliteConnectOptions, error: sqlx::Error) -> Error {
+pub(crate) fn unopened(settings: &SqliteConnectOptions, error: sqlx::Error) -> Error {
     let file = settings.get_filename().display();
     Error::Unavailable(format!("the SQLite file {file} cannot be opened: {error}"))
 }

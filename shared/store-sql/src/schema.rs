@@ -87,7 +87,13 @@ pub(crate) async fn bring_up(database: &Access) -> Result<Vec<String>, Error> {
     let missing = pending(&tx).await?;
     if !missing.is_empty() {
         let up = Migrator::up(&tx, None).await;
-        up.map_err(|error| Error::Schema(format!("a migration failed: {error}")))?;
+        up.map_err(|error| {
+            Error::Schema(format!(
+                "a migration failed, and none of {} is applied: {error}; correct what it names, such as \
+                 a table that somebody has made by hand, before you migrate again",
+                missing.join(", ")
+            ))
+        })?;
     }
     tx.commit().await.map_err(failed)?;
     Ok(missing)

@@ -201,6 +201,12 @@ async fn sweeps(large: &mut Large) {
         .reads("unpublished", ROWS_MAX, async |store| store.unpublished(late, 500).await.unwrap())
         .await;
     large
+        .reads("unpublished: places", ROWS_MAX, async |store| {
+            let first = store.unpublished_places(late, None, 1).await.unwrap();
+            store.unpublished_places(late, first.first(), 499).await.unwrap()
+        })
+        .await;
+    large
         .reads("unapplied", ROWS_MAX, async |store| store.unapplied(late, 500).await.unwrap())
         .await;
     large.reads("overdue", ROWS_MAX, async |store| store.overdue(at(0), 500).await.unwrap()).await;

@@ -130,6 +130,21 @@ async fn a_postgres_that_is_too_new_keeps_a_node_out() {
     .await;
 }
 
+/// As somebody leaves it who has run the output of `staunch migrate --plan` by hand.
+#[tokio::test]
+async fn a_migration_that_fails_does_not_advise_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = sqlite_url(folder.path());
+    let mut other = sqlx::SqliteConnection::connect(&url).await.unwrap();
+    sqlx::query("CREATE TABLE labels (id TEXT)").execute(&mut other).await.unwrap();
+    other.close().await.unwrap();
+    let Err(error @ Error::Schema(_)) = migrate(&url).await else { panic!("a table is there") };
+    let text = error.to_string();
+    assert!(text.contains("m0026_labels") && text.contains("already exists"), "{text}");
+    assert!(!text.contains("run `staunch migrate`"), "{text}");
+    assert!(!pending_migrations(&url).await.unwrap().is_empty());
+}
+
 /// The indexes of a missing migration are built before it, while somebody writes and does not commit
 /// for a while; what a build has left broken is replaced.
 #[tokio::test]
@@ -175,6 +190,10 @@ async fn what_cannot_be_reached_is_said() {
     let unknown = connect("mysql://localhost/a", Options::default()).await;
     let Err(Error::Unavailable(text)) = unknown else { panic!("there is no such driver") };
     assert!(text.contains("sqlite://") && text.contains("mysql"), "{text}");
+
+    let pairs = connect("host=db user=u password=hunter2", Options::default()).await;
+    let Err(Error::Unavailable(text)) = pairs else { panic!("this is no URL") };
+    assert!(text.contains("postgres://user") && !text.contains("hunter2"), "{text}");
 
     let url = format!("postgres://postgres@127.0.0.1:{}/a", testkit::free_port());
     let nobody = connect(&url, Options::default()).await;

@@ -11,7 +11,7 @@ pub enum Error {
     #[error("the database holds something unreadable: {0}")]
     Corrupt(String),
     /// The schema is older or newer than this program.
-    #[error("the database schema does not fit: {0}; run `staunch migrate`")]
+    #[error("the database schema does not fit: {0}")]
     Schema(String),
     /// The schema is too new for this program.
     #[error("the database schema is too new: {0}; run a newer version of this program")]

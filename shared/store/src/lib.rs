@@ -55,7 +55,7 @@ pub use instances::{
 pub use keys::{AUDITED, ApiKey, Audit, AuditFilter, Keys};
 pub use labels::{Label, LabelKept, Labels, check_label, check_version_labels};
 pub use leftovers::{Leftover, Leftovers};
-pub use outbox::{Outbox, OutboxRow};
+pub use outbox::{Outbox, OutboxPlace, OutboxRow};
 pub use page::{Listed, Page};
 pub use payloads::{Cleared, Nameless, Payload, PayloadChanges, Payloads};
 pub use plans::{AlterationJob, AlterationPlan, JobStatus, PlanStatus, Plans, Progress};

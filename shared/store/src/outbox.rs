@@ -19,6 +19,15 @@ pub struct OutboxRow {
     pub created_at: Timestamp,
 }
 
+/// The place of a row among those that are not published: oldest first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OutboxPlace {
+    /// The time of the commit.
+    pub created_at: Timestamp,
+    /// The id of the row.
+    pub id: String,
+}
+
 /// Messages to publish.
 #[async_trait]
 pub trait Outbox: Send + Sync {
@@ -28,6 +37,24 @@ pub trait Outbox: Send + Sync {
     /// # Errors
     /// See [`Error`].
     async fn unpublished(&self, before: Timestamp, limit: u64) -> Result<Vec<OutboxRow>, Error>;
+
+    /// The places of such rows, without their messages, which may be large: at most `limit`, those
+    /// that come after `after`.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    async fn unpublished_places(
+        &self,
+        before: Timestamp,
+        after: Option<&OutboxPlace>,
+        limit: u64,
+    ) -> Result<Vec<OutboxPlace>, Error>;
+
+    /// The rows with these ids that are not published, oldest first.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    async fn outbox_rows(&self, ids: &[String]) -> Result<Vec<OutboxRow>, Error>;
 
     /// Removes the rows of messages that the stream has stored. That happens soon, in one of the
     /// next transactions.

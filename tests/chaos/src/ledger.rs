@@ -20,7 +20,7 @@ use crate::world::{World, sql};
 const PATIENCE: Duration = Duration::from_secs(240);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 /// A time after the end of every test.
-const FOR_EVER: Timestamp = Timestamp::from_millis(i64::MAX / 2);
+pub(crate) const FOR_EVER: Timestamp = Timestamp::from_millis(i64::MAX / 2);
 
 /// The places to read from.
 pub(crate) struct Ledger<'a> {

@@ -58,7 +58,7 @@ enum Fate {
 use Fate::{Ends, FailsStop, Passes, PassesStop, Restarts};
 
 /// Every background task. The test fails where a process runs another one.
-const TASKS: [(&str, Fate); 64] = [
+const TASKS: [(&str, Fate); 65] = [
     ("admin port", Restarts),
     ("answer publisher", Passes),
     ("ask nodes", Passes),
@@ -90,6 +90,7 @@ const TASKS: [(&str, Fate); 64] = [
     ("http connection", Passes),
     ("ingress", FailsStop),
     ("ingress audit", Restarts),
+    ("ingress backing", Restarts),
     ("ingress backlog", Passes),
     ("ingress connections", Ends),
     ("ingress drain", PassesStop),
@@ -156,8 +157,9 @@ const FOLLOWS: &str = "executor: presence";
 /// Tasks that panic at their first poll only. Some run too seldom for a later one. The others are
 /// supervised, and spawned under the same name: a later poll may be that of the spawned task, which
 /// has no code of its own.
-const FIRST_POLL: [&str; 9] = [
+const FIRST_POLL: [&str; 10] = [
     "ingress audit",
+    "ingress backing",
     FOLLOWS,
     FORGETS,
     GIVES_BACK,

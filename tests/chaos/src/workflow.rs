@@ -94,6 +94,12 @@ impl Names {
         definition(&id, &sequence(&[wait, line("went on")]))
     }
 
+    /// Waits for a worker that takes the task `Ship`.
+    pub(crate) fn shipping(id: &str) -> Value {
+        let task = json!({"type": "RunTask", "taskName": "Ship"});
+        definition(id, &sequence(&[task, line("shipped")]))
+    }
+
     /// Finishes at once.
     pub(crate) fn quick(id: &str) -> Value {
         definition(id, &sequence(&[line("one"), line("two")]))

@@ -69,6 +69,12 @@ pub(crate) async fn send_all(cx: &Cx, commands: Vec<Message>) {
 
 /// Publishes one message; true when the stream has it.
 async fn stored(cx: &Cx, message: &Message) -> bool {
+    // A task whose type has its share of the stream already is not tried again: there is room for it
+    // once workers have taken others.
+    let _passed = match cx.pools.admit(message).await {
+        Ok(passed) => passed,
+        Err(error) => return left(message, &error),
+    };
     let mut backoff = Backoff::new(FIRST_PAUSE, LONGEST_PAUSE);
     for attempt in 1..=TRIES_MAX {
         let published = match cx.pools.prepare(message).await {
@@ -77,11 +83,16 @@ async fn stored(cx: &Cx, message: &Message) -> bool {
         };
         let Err(error) = published else { return true };
         if !error.is_passing() || attempt == TRIES_MAX {
-            METRICS.unpublished();
-            tracing::warn!(%error, subject = message.subject, "left to the sweep");
-            return false;
+            return left(message, &error);
         }
         tokio::time::sleep(backoff.next()).await;
     }
+    false
+}
+
+/// The sweep publishes it.
+fn left(message: &Message, error: &bus::Error) -> bool {
+    METRICS.unpublished();
+    tracing::warn!(%error, subject = message.subject, "left to the sweep");
     false
 }

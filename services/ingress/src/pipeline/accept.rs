@@ -14,6 +14,7 @@ use super::identify::Asking;
 use super::publish::{PublishEnd, publish};
 use super::reply::{self, Patience, Reply, Sent, Wait};
 use crate::app::App;
+use crate::backing::Part;
 use crate::problem::Problem;
 
 /// How long a start whose caller waits may be without a row.
@@ -103,14 +104,16 @@ pub(crate) async fn by_first_burst(
             Ok(Ok(_)) => {}
             Ok(Err(error @ Error::Unavailable(_))) => {
                 tracing::warn!(%error, instance = %id, "a start is kept by the stream alone");
-                return Ok(Started { instance, reply: Reply::Late });
+                app.backing.note(Part::Database, false);
+                return Ok(Started { instance, reply: Reply::Accepted });
             }
             Ok(Err(error)) => {
                 tracing::warn!(%error, instance = %id, "a start is kept by the stream alone");
             }
             Err(_) => {
                 tracing::warn!(instance = %id, "the database is slow: a start is kept by the stream alone");
-                return Ok(Started { instance, reply: Reply::Late });
+                app.backing.note(Part::Database, false);
+                return Ok(Started { instance, reply: Reply::Accepted });
             }
         }
     } else {

@@ -6,6 +6,7 @@ use chassis::Point;
 use protocol::Message;
 
 use crate::app::App;
+use crate::backing::Part;
 
 /// Tries of a publish that got no answer.
 const PUBLISH_TRIES: u32 = 3;
@@ -32,12 +33,19 @@ pub(crate) async fn publish(app: &App, message: Message) -> PublishEnd {
             return publish_end;
         }
         Ok(Err(error)) => {
-            if matches!(error, bus::Error::Full(_)) {
-                app.backlog.is_full();
+            match error {
+                bus::Error::Full(_) => app.backlog.is_full(),
+                bus::Error::Unavailable(_) | bus::Error::Unknown(_) => {
+                    app.backing.note(Part::Bus, false);
+                }
+                _ => {}
             }
             tracing::warn!(%error, subject, "accepted, but not published: the sweep will");
         }
-        Err(_) => tracing::warn!(subject, "accepted, but not published in time: the sweep will"),
+        Err(_) => {
+            app.backing.note(Part::Bus, false);
+            tracing::warn!(subject, "accepted, but not published in time: the sweep will");
+        }
     }
     app.metrics.unpublished();
     PublishEnd::Later

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use model::{CommandId, InstanceId, SubStatus};
 use protocol::{Outcome, ReplyWhen};
 use tokio::time::Instant;
@@ -9,6 +10,7 @@ use tokio::time::Instant;
 use super::identify::Asking;
 use super::publish::PublishEnd;
 use crate::app::App;
+use crate::backing::Part;
 pub(crate) use crate::waiters::Wait;
 use crate::{executors, record};
 
@@ -72,8 +74,8 @@ pub(crate) struct Sent<'a> {
     pub(super) publish_end: PublishEnd,
 }
 
-/// Waits for the outcome of a command, as long as the caller is willing to wait, and only while an
-/// executor can come that carries it out.
+/// Waits for the outcome of a command, as long as the caller is willing to wait, and only while it can
+/// be carried out.
 pub(crate) async fn wait(
     app: &App,
     sent: Sent<'_>,
@@ -92,12 +94,24 @@ pub(crate) async fn wait(
     tokio::select! {
         biased;
         reply = heard_or_seen(app, &sent, wait, when, time) => reply,
-        () = executors::missing(&app.cx.presence) => match unheard(app, &sent, when).await {
-            Some(Reply::Late) => Reply::Accepted,
-            Some(seen) => seen,
-            None => Reply::Late,
-        },
+        () = hopeless(app) => last_look(app, &sent, when).await,
         () = app.drained() => Reply::Accepted,
+    }
+}
+
+/// Completes when no outcome will come soon: no executor runs, or NATS or the database does not answer.
+async fn hopeless(app: &App) {
+    tokio::select! {
+        () = executors::missing(&app.cx.presence) => {}
+        () = app.backing.lost() => {}
+    }
+}
+
+/// The end of a wait that is given up: the outcome may be lost, and the command carried out.
+async fn last_look(app: &App, sent: &Sent<'_>, when: ReplyWhen) -> Reply {
+    match tokio::time::timeout(FIRST_LOOK, unheard(app, sent, when)).await {
+        Ok(Some(Reply::Done)) => Reply::Done,
+        Ok(_) | Err(_) => Reply::Accepted,
     }
 }
 
@@ -117,7 +131,7 @@ async fn heard_or_seen(
         if let Some(outcome) = wait.for_a_moment(left.min(pause)).await {
             return of_outcome(outcome);
         }
-        let Some(seen) = unheard(app, sent, when).await else { return Reply::Late };
+        let Some(seen) = unheard(app, sent, when).await else { return Reply::Accepted };
         if left <= pause || matches!(seen, Reply::Done) {
             return seen;
         }
@@ -144,7 +158,12 @@ async fn unheard(app: &App, sent: &Sent<'_>, when: ReplyWhen) -> Option<Reply> {
             if when == ReplyWhen::Committed || is_settled { Reply::Done } else { Reply::Late }
         }
         Ok(_) => Reply::Late,
-        Err(_) => return None,
+        Err(problem) => {
+            if problem.status() == StatusCode::SERVICE_UNAVAILABLE {
+                app.backing.note(Part::Database, false);
+            }
+            return None;
+        }
     };
     Some(reply)
 }

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use model::{Alteration, InstanceId, SubStatus};
+use model::{Alteration, Instance, InstanceId, SubStatus};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -190,16 +190,17 @@ pub(super) async fn alter(
         let reasons = operate::misfits(&app, &seen, &request.alterations).await?;
         return Ok(Json(json!({"fits": reasons.is_empty(), "reasons": reasons})).into_response());
     }
-    applied(&app, &asking, &seen.instance.id, request.alterations).await
+    applied(&app, &asking, &seen.instance, request.alterations).await
 }
 
 /// Applies alterations, and answers with the status of the instance.
-pub(super) async fn applied(
+async fn applied(
     app: &Arc<App>,
     asking: &Asking,
-    id: &InstanceId,
+    instance: &Instance,
     alterations: Vec<Alteration>,
 ) -> Result<Response, Problem> {
+    let id = &instance.id;
     let details = operate::audited(&alterations);
     let altered = operate::alter(app, asking, id, alterations, operate::patience(app)).await?;
     if let Altered::Refused(reason) = altered {
@@ -207,11 +208,11 @@ pub(super) async fn applied(
         return Err(problem.with("workflowInstanceId", id.as_str()));
     }
     app.audit(&asking.caller, "instance.alter", id.as_str(), details).await;
+    if matches!(altered, Altered::Accepted) {
+        return Ok(respond::accepted(id, InstanceStatus::of_row(instance)));
+    }
     let status = InstanceStatus::of_seen(&record::get(app, id).await?);
-    Ok(match altered {
-        Altered::Applied(_) => respond::of_instance(id, Json(status)),
-        _ => respond::accepted(id, status),
-    })
+    Ok(respond::of_instance(id, Json(status)))
 }
 
 /// New values of variables.
@@ -249,7 +250,8 @@ pub(super) async fn set_variables(
         .collect();
     operate::check(&alterations)?;
     let id = record::id(&id)?;
-    let answer = applied(&app, &asking, &id, alterations).await?;
+    let seen = record::get(&app, &id).await?;
+    let answer = applied(&app, &asking, &seen.instance, alterations).await?;
     if answer.status() != StatusCode::OK {
         return Ok(answer);
     }

@@ -46,10 +46,15 @@ pub(super) async fn keep(
     let max = usize::try_from(app.payloads.bytes_max()).unwrap_or(usize::MAX);
     let body = request.into_body();
     if usize::try_from(body.size_hint().lower()).map_or(true, |declared| declared > max) {
-        return Err(Problem::too_large(max));
+        return Err(Problem::payload_too_large(max));
     }
     let body = Body::new(Limited::new(body, max)).into_data_stream();
-    let kept = app.payloads.keep(body).await.map_err(|error| unkept(error, max))?;
+    let kept = app.payloads.keep(body).await.map_err(|error| match unkept(error, max) {
+        problem if problem.status() == StatusCode::PAYLOAD_TOO_LARGE => {
+            Problem::payload_too_large(max)
+        }
+        problem => problem,
+    })?;
     if let Some(expected) = expected.filter(|expected| *expected != kept.hash) {
         return Err(Problem::bad_request(format!(
             "the bytes are those of {}, not of {expected}: send them again",

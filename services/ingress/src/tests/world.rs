@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode};
@@ -34,28 +35,63 @@ pub(super) struct World {
     base: Context,
 }
 
-/// Publishes fail while it is set; outcomes are lost while it is deaf.
+/// What fails in a world.
 #[derive(Default)]
-pub(super) struct Broken(AtomicBool, AtomicBool);
+pub(super) struct Broken {
+    publishes: AtomicBool,
+    outcomes: AtomicBool,
+    pulls: AtomicBool,
+    bus: AtomicBool,
+    database: AtomicBool,
+}
 
 impl Broken {
+    /// Publishes fail while it is set.
     pub(super) fn set(&self, broken: bool) {
-        self.0.store(broken, Ordering::SeqCst);
+        self.publishes.store(broken, Ordering::SeqCst);
     }
 
+    /// Outcomes are lost from now on.
     pub(super) fn deafen(&self) {
-        self.1.store(true, Ordering::SeqCst);
+        self.outcomes.store(true, Ordering::SeqCst);
+    }
+
+    /// Executors get no commands while it is set.
+    pub(super) fn stall(&self, broken: bool) {
+        self.pulls.store(broken, Ordering::SeqCst);
+    }
+
+    /// The message bus does not answer while it is set.
+    pub(super) fn lose_bus(&self, broken: bool) {
+        self.bus.store(broken, Ordering::SeqCst);
+    }
+
+    /// The database does not answer while it is set.
+    pub(super) fn lose_database(&self, broken: bool) {
+        self.database.store(broken, Ordering::SeqCst);
     }
 }
 
 impl Faults for Broken {
     fn on(&self, _node: &str, operation: &Operation<'_>) -> Fault {
-        let is_send = matches!(operation, Operation::Send { .. });
-        if is_send && self.1.load(Ordering::SeqCst) {
-            return Fault::Lost;
+        let is_set = |broken: &AtomicBool| broken.load(Ordering::SeqCst);
+        match operation {
+            _ if is_set(&self.bus) => Fault::Unavailable,
+            Operation::Send { .. } if is_set(&self.outcomes) => Fault::Lost,
+            Operation::Publish { .. } if is_set(&self.publishes) => Fault::Unavailable,
+            Operation::Pull if is_set(&self.pulls) => Fault::Unavailable,
+            _ => Fault::None,
         }
-        let is_publish = matches!(operation, Operation::Publish { .. });
-        if is_publish && self.0.load(Ordering::SeqCst) { Fault::Unavailable } else { Fault::None }
+    }
+}
+
+#[async_trait]
+impl store::memory::Faults for Broken {
+    async fn before(&self, _operation: store::memory::Operation) -> Result<(), store::Error> {
+        match self.database.load(Ordering::SeqCst) {
+            true => Err(store::Error::Unavailable("injected fault".to_owned())),
+            false => Ok(()),
+        }
     }
 }
 
@@ -124,8 +160,9 @@ impl World {
         let store = MemoryStore::new(Arc::new(move || clock.now()));
         let broken = Arc::new(Broken::default());
         let bus = MemoryBus::with_faults(Arc::new(move || clock.now()), Arc::clone(&broken) as _);
+        let in_memory = store.with_faults(Arc::clone(&broken) as _);
         let shared: (Arc<dyn Store>, Arc<dyn Bus>) =
-            (database.unwrap_or_else(|| Arc::new(store.clone())), Arc::new(bus.clone()));
+            (database.unwrap_or_else(|| Arc::new(in_memory)), Arc::new(bus.clone()));
         let me = Member {
             node: "node".to_owned(),
             roles: roles.iter().map(|role| (*role).to_owned()).collect(),

@@ -5,11 +5,11 @@ use clap::Args;
 use serde_json::json;
 
 use crate::output::{self, Format};
-use crate::{Failure, say};
+use crate::{Failure, database, say};
 
 #[derive(Args, Debug)]
 pub(crate) struct MigrateArgs {
-    /// Changes nothing; fails if a migration is missing, and names it
+    /// Changes nothing; fails if a migration is missing, and names it, or if a SQLite file is damaged
     #[arg(long)]
     pub(crate) check: bool,
     /// Changes nothing; shows the statements of the missing migrations, and the locks that they take
@@ -22,10 +22,14 @@ pub(crate) struct MigrateArgs {
 /// Applies the migrations that are missing, or only names them.
 ///
 /// # Errors
-/// When the database does not answer, or a migration fails; with `check`, when one is missing.
+/// When the database does not answer, or a migration fails; with `check`, when one is missing, or when
+/// a SQLite file is damaged.
 pub(crate) async fn run(check: bool, settings: &Settings, format: Format) -> Result<(), Failure> {
     let url = &settings.database_url;
     if check {
+        if let Some(damage) = store_sql::damage(url).await? {
+            return Err(damaged(url, &damage));
+        }
         let missing = store_sql::pending_migrations(url).await?;
         print("missing", &missing, format)?;
         return match missing.len() {
@@ -76,6 +80,17 @@ pub(crate) async fn plan(settings: &Settings, format: Format) -> Result<(), Fail
         )),
     }
     Ok(())
+}
+
+/// A file that is put beside the `-wal` of another one is the usual reason: SQLite takes the pages in it
+/// for the file's own.
+fn damaged(url: &str, damage: &str) -> Failure {
+    let file = database::file(url).unwrap_or_default();
+    let file = file.display();
+    Failure::failed(format!(
+        "the SQLite file {file} is damaged: {damage}; restore it again: stop all nodes, remove {file}, \
+         {file}-wal and {file}-shm, and only then put the copy in its place"
+    ))
 }
 
 fn missing_text(count: usize) -> String {

@@ -48,7 +48,9 @@ pub(crate) async fn run(args: PayloadArgs, format: Format) -> Result<(), Failure
     let client = args.client.client()?;
     match args.verb {
         Verb::Put { file, content_type } => {
-            let opened = File::open(&file).await.map_err(|error| broken(&file, &error))?;
+            let opened = File::open(&file).await.map_err(|error| {
+                Failure::usage(format!("cannot read {}: {error}", file.display()))
+            })?;
             let name = file.file_name().unwrap_or_default().to_string_lossy();
             let name = name.replace(['"', '\\'], "_");
             let disposition = format!("attachment; filename=\"{name}\"");

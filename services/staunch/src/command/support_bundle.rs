@@ -1,4 +1,4 @@
-//! `staunch support-bundle`: a zip file with what someone needs who helps: settings, versions, the
+//! `staunch support-bundle`: a zip file with what someone needs who helps: its own settings, versions, the
 //! doctor's report, topology, nodes, metrics, dead letters without their bodies. No secrets.
 
 mod contents;

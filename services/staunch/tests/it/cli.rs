@@ -100,6 +100,7 @@ async fn one_reason_has_one_exit_code() {
     let no_root = format!("{postgres}?sslrootcert=nope.pem");
     let wrong_port = "postgres://staunch:hunter2@127.0.0.1:54x2/orders";
     let no_key = format!("{postgres}?sslmode=require&sslcert=cert.pem");
+    let pairs = "host=127.0.0.1 user=staunch password=hunter2 dbname=orders";
     let wrong = [
         &["fly"][..],
         &["run"],
@@ -123,7 +124,12 @@ async fn one_reason_has_one_exit_code() {
         &["key", "ls", "--database-url", &wrong_mode],
         &["key", "ls", "--database-url", &no_root],
         &["key", "ls", "--database-url", wrong_port],
+        &["payload", "put", "nope.bin"],
         &["server", "--database-url", wrong_port],
+        &["key", "ls", "--database-url", pairs],
+        &["doctor", "--database-url", pairs],
+        &["server", "--database-url", pairs],
+        &["support-bundle", "--database-url", pairs],
         &["migrate", "--database-url", &no_key],
         &["server", "--database-url", &no_key],
     ];
@@ -132,6 +138,8 @@ async fn one_reason_has_one_exit_code() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
         assert!(!stderr(&output).contains("hunter2"), "{output:?}");
     }
+    let shown = run_in(here.path(), &["config", "--database-url", pairs]).await;
+    assert!(!format!("{shown:?}").contains("hunter2"), "{shown:?}");
     let help = run_in(here.path(), &["--help"]).await;
     let help = String::from_utf8_lossy(&help.stdout).into_owned();
     assert!(help.contains("Exit codes:") && help.contains("  5    a server"), "{help}");
@@ -182,6 +190,31 @@ async fn a_refused_database_is_named_without_its_password() {
     ended_with(&output, 5, address);
     ended_with(&output, 5, "\"stranger\"");
     assert!(!stderr(&output).contains("hunter2"), "{output:?}");
+}
+
+/// As one is that was put in its place beside the `-wal` of a node that was killed.
+#[tokio::test]
+async fn a_damaged_sqlite_file_is_refused_with_the_way_to_restore_it() {
+    const PAGE: usize = 4_096;
+    let here = folder();
+    let url = ["--database-url", "sqlite://staunch.db"];
+    let migrated = run_in(here.path(), &[&["migrate"][..], &url].concat()).await;
+    ended_with(&migrated, 0, "the schema is up to date");
+    let check = async || run_in(here.path(), &[&["migrate", "--check"][..], &url].concat()).await;
+    ended_with(&check().await, 0, "the schema is up to date");
+
+    let file = here.path().join("staunch.db");
+    let mut bytes = std::fs::read(&file).unwrap();
+    let middle = bytes.len() / PAGE / 2 * PAGE;
+    bytes[middle..middle + PAGE].fill(0xa5);
+    for damaged in [bytes, vec![0xa5; 2 * PAGE]] {
+        std::fs::write(&file, damaged).unwrap();
+        let refused = check().await;
+        ended_with(&refused, 1, "staunch.db is damaged: ");
+        for file in ["staunch.db, ", "staunch.db-wal and ", "staunch.db-shm, and only then put"] {
+            ended_with(&refused, 1, file);
+        }
+    }
 }
 
 #[tokio::test]

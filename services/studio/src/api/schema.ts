@@ -8042,7 +8042,7 @@ export interface components {
          */
         "X-Elsa-Workflow-Instance-Id": string;
         /**
-         * @description Why the request is not carried out yet, where no node with the role `executor` is live
+         * @description Why the request is not carried out yet, where NATS or the database does not answer, or no node with the role `executor` is live
          * @example no executor is running: the request is kept, and is carried out when a node with the role executor runs again
          */
         "X-Staunch-Detail": string;

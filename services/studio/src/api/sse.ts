@@ -1,4 +1,5 @@
 import { type Call, send } from "./client";
+import { onNetwork } from "./network";
 import { onPresence, presence } from "./presence";
 import { asProblem, cutOff, Problem } from "./problem";
 
@@ -115,7 +116,7 @@ const LOOK_PAUSE_MS = 5000;
 
 /**
  * Follows a stream of events, and goes on after the last one when the connection breaks. Only the first tab holds
- * the stream open.
+ * the stream open. When the network changes, it connects again: a connection may be dead and not know it.
  */
 export function follow({ path, query, onEvent, onState }: Follower): () => void {
   const stop = new AbortController();
@@ -133,6 +134,7 @@ export function follow({ path, query, onEvent, onState }: Follower): () => void 
     };
     let limit = setTimeout(() => own.abort(), OPENING_MS);
     const forget = onPresence(end);
+    const forgetNetwork = onNetwork(() => own.abort());
     const call = last ? { headers: { "Last-Event-ID": last } } : { query };
     const open = () => {
       isLive = true;
@@ -152,20 +154,23 @@ export function follow({ path, query, onEvent, onState }: Follower): () => void 
     } finally {
       clearTimeout(limit);
       forget();
+      forgetNetwork();
     }
   }
 
-  /** Waits; a change of the presence ends the wait. */
+  /** Waits; a change of the presence or of the network ends the wait. */
   function rest(milliseconds?: number): Promise<void> {
     return new Promise((resolve) => {
       const end = () => {
         clearTimeout(timer);
         forget();
+        forgetNetwork();
         stop.signal.removeEventListener("abort", end);
         resolve();
       };
       const timer = milliseconds === undefined ? undefined : setTimeout(end, milliseconds);
       const forget = onPresence(end);
+      const forgetNetwork = onNetwork(end);
       stop.signal.addEventListener("abort", end);
     });
   }

@@ -1,11 +1,10 @@
-import { useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { useCounts } from "../api/queries";
 import { can } from "../api/session";
 import { t } from "../text";
 import { Icon } from "../ui/Icon";
-import { onHappening, startLive } from "./live";
+import { startLive, useLiveReload } from "./live";
 import { Mark } from "./Mark";
 import { Palette } from "./Palette";
 import { PAGES } from "./pages";
@@ -50,28 +49,10 @@ function Rail() {
   );
 }
 
-/** Counts follow what happens, at most once in two seconds. */
-function useLiveCounts() {
-  const client = useQueryClient();
-  useEffect(() => {
-    let due: ReturnType<typeof setTimeout> | undefined;
-    const stop = onHappening(() => {
-      due ??= setTimeout(() => {
-        due = undefined;
-        void client.invalidateQueries({ queryKey: ["counts"] });
-      }, 2000);
-    });
-    return () => {
-      clearTimeout(due);
-      stop();
-    };
-  }, [client]);
-}
-
 export function Frame() {
   const [palette, setPalette] = useState(false);
   useEffect(() => (can("read:workflow-instances") ? startLive() : undefined), []);
-  useLiveCounts();
+  useLiveReload(["counts"]);
   useEffect(() => {
     const key = (event: KeyboardEvent) => {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {

@@ -1,6 +1,6 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Fragment } from "react";
+import { Fragment, useEffect, useRef } from "react";
 import { post } from "../api/client";
 import { nodesQuery } from "../api/queries";
 import { can, session } from "../api/session";
@@ -47,6 +47,15 @@ function Breadcrumb() {
 function LiveLight() {
   const state = useLiveState();
   const now = useNow();
+  const client = useQueryClient();
+  const wasBroken = useRef(false);
+  useEffect(() => {
+    if (state.is === "broken") wasBroken.current = true;
+    if (state.is !== "open" || !wasBroken.current) return;
+    wasBroken.current = false;
+    // Another node may send them now.
+    void client.invalidateQueries({ queryKey: nodesQuery.queryKey });
+  }, [state, client]);
   const node = useQuery({ ...nodesQuery, enabled: can("read:nodes") }).data?.node;
   const [colour, word] =
     state.is === "open"

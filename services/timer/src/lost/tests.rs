@@ -18,6 +18,11 @@ fn attempt(task: &str, number: u32) -> Message {
 
 /// An instance that waits for the report of a task; the outbox has the task where it says so.
 async fn waits(world: &World, task: &str, is_in_outbox: bool) {
+    waits_for(world, task, is_in_outbox.then(|| attempt(task, 1))).await;
+}
+
+/// The same; the message is in the outbox.
+async fn waits_for(world: &World, task: &str, message: Option<Message>) {
     let mut burst =
         Burst::new(world.instance(&task.into(), 1, SubStatus::Suspended), Expected::Absent);
     let mut waiting = world.bookmark(&task.into());
@@ -25,11 +30,11 @@ async fn waits(world: &World, task: &str, is_in_outbox: bool) {
     waiting.bookmark.hash = Stimulus::task(task).hash();
     waiting.bookmark.payload = json!({"TaskId": task, "TaskName": "Ship"});
     burst.created.push(waiting);
-    if is_in_outbox {
+    if let Some(message) = message {
         burst.outbox.push(OutboxRow {
             id: format!("{task}.1"),
             instance_id: task.into(),
-            message: attempt(task, 1),
+            message,
             created_at: world.clock.now(),
         });
     }
@@ -127,4 +132,28 @@ async fn many_lost_tasks_are_found_over_several_sweeps() {
     }
     assert_eq!(found, count as u64);
     assert_eq!(asked(&world).await.len(), count);
+}
+
+/// Tasks of a type that has its share of the new stream stay in the outbox. They are not lost, and those
+/// of others are looked for.
+#[tokio::test(start_paused = true)]
+async fn tasks_that_are_held_back_are_not_lost_and_hide_no_lost_ones() {
+    let world = World::new();
+    world.bus.limit_tasks(65_536);
+    waits(&world, "gone", false).await;
+    world.bus.publish(attempt("gone", 1)).await.unwrap();
+    for number in 0..20 {
+        let task = format!("fat{number:02}");
+        let mut message = attempt(&task, 1);
+        message.subject = subject::task("Fat", 1);
+        message.payload = vec![b' '; 4_096];
+        waits_for(&world, &task, Some(message)).await;
+    }
+    tokio::time::advance(seconds(600)).await;
+    world.bus.wipe();
+    let mut sweep = Sweep::new(world.replica("timer-1").await);
+    tokio::time::advance(seconds(21)).await;
+    let mended = sweep.run_once().await.unwrap();
+    assert!((8..=9).contains(&mended.published), "{mended:?}");
+    assert_eq!(asked(&world).await, ["gone"]);
 }

@@ -1,4 +1,4 @@
-use bus::{Bus as _, Queue as _, Stream};
+use bus::{Bus as _, Queue as _, Stream, Tasks as _};
 use chassis::Clock as _;
 use model::{SubStatus, Token, TokenTarget, limits};
 use protocol::Start;
@@ -74,6 +74,74 @@ async fn a_task_of_a_dead_executor_is_published_after_its_consumer_is_made() {
     let pools: Vec<_> = world.bus.pools().into_keys().collect();
     assert_eq!(pools, ["task-Ship-1"]);
     assert_eq!(world.bus.stored(Stream::Tasks).len(), 1);
+}
+
+/// Commits messages that no executor publishes, oldest first.
+async fn leaves(world: &World, messages: impl IntoIterator<Item = (String, String, usize)>) {
+    let suspended = world.instance(&"i".into(), 1, SubStatus::Suspended);
+    let mut burst = Burst::new(suspended, store::Expected::Absent);
+    for (number, (id, subject, bytes)) in messages.into_iter().enumerate() {
+        let headers = [(header::MESSAGE_ID.to_owned(), id.clone())].into();
+        let message = Message { subject, headers, payload: vec![b' '; bytes] };
+        let created_at = world.clock.now().after(Duration::from_millis(number as u64));
+        burst.outbox.push(OutboxRow { id, instance_id: "i".into(), message, created_at });
+    }
+    world.commit(burst).await;
+}
+
+fn tasks_of(world: &World, task_type: &str) -> usize {
+    let subject = subject::task(task_type, 1);
+    let stored = world.bus.stored(Stream::Tasks);
+    stored.iter().filter(|(_, message)| message.subject == subject).count()
+}
+
+/// Two types have more tasks than there is room for; behind their rows are those of others.
+#[tokio::test(start_paused = true)]
+async fn rows_of_types_without_room_keep_no_others_back() {
+    let world = World::new();
+    world.bus.limit_tasks(65_536);
+    let fat = |task_type: &'static str| {
+        (0..40).map(move |n| (format!("{task_type}.{n}"), subject::task(task_type, 1), 4_096))
+    };
+    let events = ["started", "suspended", "resumed", "finished"]
+        .map(|what| (what.to_owned(), subject::lifecycle(&"wait".into(), &"i".into(), what), 10));
+    let thin = ("thin".to_owned(), subject::task("Thin", 1), 10);
+    leaves(&world, fat("Fat").chain(fat("Huge")).chain(events).chain([thin])).await;
+    tokio::time::advance(seconds(60)).await;
+    let presence = world.join("timer-1").await;
+    // Several parts, of which the first have nothing but tasks that are held back.
+    let config = crate::Config { sweep_rows: 10, ..crate::Config::default() };
+    let mut sweep = Sweep::new(world.replica_with("timer-1", presence, config));
+
+    let mended = sweep.run_once().await.unwrap();
+    let (fat, huge) = (tasks_of(&world, "Fat"), tasks_of(&world, "Huge"));
+    assert!((8..=9).contains(&fat), "{fat} of the stream's 16");
+    assert_eq!((huge, tasks_of(&world, "Thin")), (1, 1));
+    let events = world.bus.stored(Stream::Events);
+    let events: Vec<_> = events.iter().filter_map(|(_, message)| message.id()).collect();
+    assert_eq!(events, ["started", "suspended", "resumed", "finished"]);
+    assert_eq!(mended.published, (fat + huge + 1 + 4) as u64);
+
+    // Nothing is lost, and each sweep publishes as much as there is room for.
+    let mut done = 0;
+    for sweeps in 1.. {
+        assert!(sweeps < 20, "{done} tasks are done");
+        for task_type in ["Fat", "Huge", "Thin"] {
+            let kind = [(task_type.to_owned(), 1)];
+            for task in world.bus.take_tasks(&kind, 100, Duration::ZERO).await.unwrap() {
+                world.bus.answer_task(&task.address, bus::TaskAnswer::Done).await.unwrap();
+                done += 1;
+            }
+        }
+        if done == 81 {
+            break;
+        }
+        tokio::time::advance(seconds(5)).await;
+        let left: u64 = 81 - done;
+        assert!(sweep.run_once().await.unwrap().published >= left.min(8), "{left} are left");
+    }
+    assert!(sweep.run_once().await.unwrap().is_empty());
+    assert_eq!(world.store.sizes().outbox, 0);
 }
 
 #[tokio::test(start_paused = true)]

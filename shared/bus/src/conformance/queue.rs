@@ -10,7 +10,7 @@ use protocol::Message;
 use tokio::time::Instant;
 
 use super::{BOUND, message, must, within};
-use crate::{Bus, Delivery, Error, SELECT_BYTES_MAX, Stream};
+use crate::{Bus, Delivery, Error, Fill, SELECT_BYTES_MAX, Stream};
 
 const SOON: Duration = Duration::from_secs(2);
 
@@ -28,6 +28,7 @@ pub async fn exercise<B: Bus + Clone>(make: impl AsyncFn() -> B) {
     messages_are_selected_by_subject(&make().await).await;
     a_selection_of_large_messages_ends_early(&make().await).await;
     a_pool_of_workers_is_made_once(&make().await).await;
+    a_stream_says_how_full_it_is(&make().await).await;
     what_cannot_be_stored_says_why(&make().await).await;
     plain_and_durable_messages_meet(&make().await).await;
 }
@@ -71,6 +72,25 @@ async fn a_pool_of_workers_is_made_once(bus: &impl Bus) {
         pools.iter().map(|pool| (pool.task_type.as_str(), pool.version, pool.waiting)).collect();
     assert_eq!(found, [("Ship It", 1, 2), ("Ship It", 2, 1), ("é.*>", 1, 1)]);
     assert!(pools.iter().all(|pool| pool.oldest.is_some() && pool.in_progress == 0), "{pools:?}");
+}
+
+async fn a_stream_says_how_full_it_is(bus: &impl Bus) {
+    let [ship, pay] = ["Ship It", "Pay"].map(|task_type| protocol::subject::task(task_type, 1));
+    let empty = must("an empty stream", bus.fill(Stream::Tasks, &ship).await);
+    assert_eq!(empty, Fill { bytes: 0, bytes_max: Some(268_435_456), own: 0 });
+    for subject in [&ship, &ship, &pay] {
+        must("a task", bus.publish(message(subject, None, &"x".repeat(1_000))).await);
+    }
+    for (subject, own) in [(&ship, 2), (&pay, 1), (&protocol::subject::task("Ship", 1), 0)] {
+        let fill = must("the stream", bus.fill(Stream::Tasks, subject).await);
+        assert_eq!((fill.own, fill.bytes_max), (own, empty.bytes_max), "{subject}");
+        assert!((3_000..4_000).contains(&fill.bytes), "{fill:?}");
+    }
+    let task = must("a task", bus.read(Stream::Tasks, 1, 1).await);
+    assert!(must("the removal", bus.remove(Stream::Tasks, task[0].0).await));
+    let fill = must("the stream", bus.fill(Stream::Tasks, &ship).await);
+    assert_eq!(fill.own, 1);
+    assert!((2_000..3_000).contains(&fill.bytes), "{fill:?}");
 }
 
 async fn an_acknowledged_command_is_gone(bus: &impl Bus) {

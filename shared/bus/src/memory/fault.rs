@@ -12,7 +12,8 @@ pub enum Operation<'a> {
     Publish { subject: &'a str, id: Option<&'a str> },
     /// [`crate::Queue::pull`].
     Pull,
-    /// [`crate::Queue::read`], [`crate::Queue::remove`] and [`crate::Queue::backlog`].
+    /// [`crate::Queue::read`], [`crate::Queue::fill`], [`crate::Queue::remove`] and
+    /// [`crate::Queue::backlog`].
     Read { stream: Stream },
     /// [`crate::Settle::ack`].
     Ack { sequence: u64 },

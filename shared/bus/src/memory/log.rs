@@ -9,7 +9,7 @@ use protocol::{Message, subject};
 use tokio::time::Instant;
 
 use super::wire::matches;
-use crate::{Error, Pool, Receipt, SELECT_BYTES_MAX, Span, Stream};
+use crate::{Error, Fill, Pool, Receipt, SELECT_BYTES_MAX, Span, Stream};
 
 /// How long a message id is remembered.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
@@ -21,6 +21,8 @@ pub(super) const TASK_ACK_WAIT: Duration = Duration::from_secs(30);
 const ACK_PENDING_MAX: usize = 8_192;
 /// The number of messages in one stream: a work queue refuses more, the others drop the oldest.
 const MESSAGES_MAX: usize = 1_000_000;
+/// The bytes that the tasks may take; as in the topology.
+const TASKS_BYTES_MAX: u64 = 268_435_456;
 
 pub(super) struct Log {
     /// When the streams were made.
@@ -29,6 +31,7 @@ pub(super) struct Log {
     consumer: Consumer,
     /// The consumers of tasks, by name.
     pools: BTreeMap<String, TaskPool>,
+    tasks_bytes_max: u64,
 }
 
 /// The consumer of one type and version of tasks.
@@ -41,6 +44,8 @@ struct TaskPool {
 struct One {
     last: u64,
     stored: BTreeMap<u64, (Timestamp, Message)>,
+    /// The bytes of their bodies.
+    bytes: u64,
     ids: BTreeMap<String, u64>,
     ids_by_age: VecDeque<(Instant, String)>,
 }
@@ -72,11 +77,21 @@ impl Default for Log {
             streams: BTreeMap::new(),
             consumer: Consumer::default(),
             pools: BTreeMap::new(),
+            tasks_bytes_max: TASKS_BYTES_MAX,
         }
     }
 }
 
 impl Log {
+    /// One with the same limits, and nothing in it.
+    pub(super) fn wiped(&self) -> Self {
+        Self { tasks_bytes_max: self.tasks_bytes_max, ..Self::default() }
+    }
+
+    pub(super) fn limit_tasks(&mut self, bytes_max: u64) {
+        self.tasks_bytes_max = bytes_max;
+    }
+
     /// Stores a message; `None` if no stream has its subject.
     pub(super) fn publish(
         &mut self,
@@ -85,6 +100,7 @@ impl Log {
         at: Instant,
     ) -> Result<Option<Receipt>, Error> {
         let Some(stream) = stream_of(&message.subject) else { return Ok(None) };
+        let bytes_max = self.bytes_max(stream);
         let one = self.streams.entry(stream).or_default();
         one.forget_ids(at);
         if let Some(sequence) = message.id().and_then(|id| one.ids.get(id)) {
@@ -94,8 +110,15 @@ impl Log {
             if is_work_queue(stream) {
                 return Err(Error::Full(format!("{stream:?} has {MESSAGES_MAX} messages")));
             }
-            one.stored.pop_first();
+            if let Some(oldest) = one.stored.keys().next().copied() {
+                one.remove(oldest);
+            }
         }
+        let bytes = one.bytes + bytes_of(message);
+        if bytes_max.is_some_and(|bytes_max| bytes > bytes_max) {
+            return Err(Error::Full(format!("{stream:?} has {} bytes", one.bytes)));
+        }
+        one.bytes = bytes;
         one.last += 1;
         one.stored.insert(one.last, (now, message.clone()));
         if let Some(id) = message.id() {
@@ -204,6 +227,20 @@ impl Log {
         Span { first, last: one.last, messages, age }
     }
 
+    pub(super) fn fill(&self, stream: Stream, subject: &str) -> Fill {
+        let bytes_max = self.bytes_max(stream);
+        let Some(one) = self.streams.get(&stream) else {
+            return Fill { bytes_max, ..Fill::default() };
+        };
+        let own = one.stored.values().filter(|(_, message)| message.subject == subject).count();
+        Fill { bytes: one.bytes, bytes_max, own: u64::try_from(own).unwrap_or(u64::MAX) }
+    }
+
+    /// The twin limits the bytes of tasks only.
+    fn bytes_max(&self, stream: Stream) -> Option<u64> {
+        (stream == Stream::Tasks).then_some(self.tasks_bytes_max)
+    }
+
     pub(super) fn provide(&mut self, name: String, subject: String) {
         self.pools
             .entry(name)
@@ -247,15 +284,12 @@ impl Log {
             }
             Stream::Events | Stream::Dead => {}
         }
-        let one = self.streams.get_mut(&stream);
-        one.is_some_and(|one| one.stored.remove(&sequence).is_some())
+        self.streams.get_mut(&stream).is_some_and(|one| one.remove(sequence))
     }
 
     /// The bytes of the bodies that a stream has.
     pub(super) fn bytes(&self, stream: Stream) -> u64 {
-        let stored = self.streams.get(&stream).into_iter().flat_map(|one| one.stored.values());
-        let bytes: usize = stored.map(|(_, message)| message.payload.len()).sum();
-        u64::try_from(bytes).unwrap_or(u64::MAX)
+        self.streams.get(&stream).map_or(0, |one| one.bytes)
     }
 
     /// The commands that are delivered and not answered, and those of them that were delivered before.
@@ -334,6 +368,12 @@ impl Consumer {
 }
 
 impl One {
+    fn remove(&mut self, sequence: u64) -> bool {
+        let Some((_, message)) = self.stored.remove(&sequence) else { return false };
+        self.bytes -= bytes_of(&message);
+        true
+    }
+
     fn forget_ids(&mut self, now: Instant) {
         while self.ids_by_age.front().is_some_and(|(at, _)| *at + DUPLICATE_WINDOW <= now) {
             if let Some((_, id)) = self.ids_by_age.pop_front() {
@@ -341,6 +381,10 @@ impl One {
             }
         }
     }
+}
+
+fn bytes_of(message: &Message) -> u64 {
+    u64::try_from(message.payload.len()).unwrap_or(u64::MAX)
 }
 
 fn is_work_queue(stream: Stream) -> bool {
@@ -360,12 +404,21 @@ fn stream_of(name: &str) -> Option<Stream> {
 
 #[cfg(test)]
 mod tests {
-    use super::ACK_WAIT;
+    use super::{ACK_WAIT, TASKS_BYTES_MAX};
+
+    const TOPOLOGY: &str = include_str!("../../../../nats/topology.toml");
 
     #[test]
     fn the_ack_wait_is_that_of_the_topology() {
-        let topology = include_str!("../../../../nats/topology.toml");
         let line = format!("ack_wait_seconds = {}", ACK_WAIT.as_secs());
-        assert!(topology.lines().any(|known| known.trim() == line), "{line}");
+        assert!(TOPOLOGY.lines().any(|known| known.trim() == line), "{line}");
+    }
+
+    #[test]
+    fn the_room_for_tasks_is_that_of_the_topology() {
+        let tasks = TOPOLOGY.split("[[stream]]").find(|one| one.contains("\"STAUNCH_TASKS\""));
+        let line = format!("bytes_max = {TASKS_BYTES_MAX}");
+        let tasks = tasks.unwrap().replace('_', "").replace("bytesmax", "bytes_max");
+        assert!(tasks.lines().any(|known| known.trim() == line), "{tasks}");
     }
 }

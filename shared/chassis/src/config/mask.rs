@@ -1,4 +1,5 @@
-//! Finds the secrets in texts with URLs, and masks them. In doubt it hides more than the secret.
+//! Finds the secrets in texts with URLs or connection strings, and masks them. In doubt it hides more
+//! than the secret.
 
 use std::ops::Range;
 
@@ -7,8 +8,17 @@ const MASK: &str = "***";
 /// A parameter of a query is secret if its name has one of these parts.
 const SECRET_NAMES: [&str; 6] = ["pass", "pwd", "token", "secret", "key", "credential"];
 
+/// A pair of a connection string is secret if its name has one of these parts.
+const PAIR_SECRETS: [&str; 3] = ["pass", "pwd", "secret"];
+/// A password without quotes ends only before a pair with one of these names.
+const PAIR_NAMES: [&str; 11] = [
+    "database", "dbname", "host", "hostaddr", "id", "port", "server", "sslmode", "uid", "user",
+    "username",
+];
+
 /// The text without the passwords and tokens of its URLs: one, or several with commas between them,
-/// each perhaps after a name and `=`.
+/// each perhaps after a name and `=`. Also without the passwords of a connection string such as
+/// `host=db password=p` or `Host=db;Password=p`.
 #[must_use]
 pub fn masked(text: &str) -> String {
     let mut places = places(text);
@@ -68,7 +78,63 @@ fn places(text: &str) -> Vec<Range<usize>> {
         places.extend(found.map(|place| begin + place.start..begin + place.end));
         begin = end + 1;
     }
+    places.extend(in_pairs(text));
     places
+}
+
+/// The places of the passwords of a connection string.
+fn in_pairs(text: &str) -> Vec<Range<usize>> {
+    let pairs: Vec<_> = text.match_indices('=').filter_map(|(at, _)| pair(text, at)).collect();
+    let secret = |name: &str| PAIR_SECRETS.iter().any(|part| name.contains(part));
+    let places = pairs.iter().filter(|pair| secret(&pair.name)).map(|pair| {
+        let mut next = pairs.iter().filter(|next| next.at > pair.value);
+        let next = next.find(|next| PAIR_NAMES.contains(&next.name.as_str()));
+        quoted(text, pair.value).unwrap_or_else(|| {
+            let end = next.map_or(text.len(), |next| next.at);
+            let value = text.get(pair.value..end).unwrap_or_default();
+            pair.value..pair.value + value.trim_end_matches(is_between_pairs).len()
+        })
+    });
+    places.collect()
+}
+
+/// A name and the beginning of its value.
+struct Pair {
+    name: String,
+    at: usize,
+    value: usize,
+}
+
+/// The pair of this `=`; none without a name that stands apart from what is before it.
+fn pair(text: &str, equals: usize) -> Option<Pair> {
+    let before = text.get(..equals)?.trim_end();
+    let head = before.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    let name = before.get(head.len()..).filter(|name| !name.is_empty())?;
+    if !head.is_empty() && !head.ends_with(is_between_pairs) {
+        return None;
+    }
+    let value = text.get(equals + 1..)?;
+    let value = equals + 1 + (value.len() - value.trim_start().len());
+    Some(Pair { name: name.to_ascii_lowercase(), at: head.len(), value })
+}
+
+/// The value between the quotes that begin here; none without quotes, or if they do not end it.
+fn quoted(text: &str, begin: usize) -> Option<Range<usize>> {
+    let mut rest = text.get(begin..)?.char_indices();
+    let (_, quote) = rest.next().filter(|(_, first)| "'\"".contains(*first))?;
+    let mut is_escaped = false;
+    let (end, _) = rest.find(|(_, c)| {
+        let is_end = *c == quote && !is_escaped;
+        is_escaped = *c == '\\' && !is_escaped;
+        is_end
+    })?;
+    let after = text.get(begin + end + 1..)?;
+    let is_whole = after.is_empty() || after.starts_with(is_between_pairs);
+    is_whole.then_some(begin + 1..begin + end)
+}
+
+fn is_between_pairs(c: char) -> bool {
+    c.is_whitespace() || c == ';'
 }
 
 /// Whether the text begins with `scheme://`, perhaps after a name and `=`.
@@ -163,6 +229,29 @@ mod tests {
             assert_eq!(masked(&url), "postgres://u:***@host/db", "{password}");
             assert_eq!(secrets_in_urls(&url), [password]);
         }
+    }
+
+    #[test]
+    fn passwords_in_connection_strings_are_masked() {
+        for (text, expected) in [
+            ("host=db user=u password=hunter2 dbname=d", "host=db user=u password=*** dbname=d"),
+            ("password = hunter2  host = db", "password = ***  host = db"),
+            ("PASSWORD='it is \\' x' port=5", "PASSWORD='***' port=5"),
+            ("host=db sslpassword=a=b", "host=db sslpassword=***"),
+            ("Host=db;Password=a b;c;User Id=u", "Host=db;Password=*** Id=u"),
+            ("Server=db;Pwd=\"a;b\";Database=d", "Server=db;Pwd=\"***\";Database=d"),
+            ("shop=host=db password=x", "shop=host=db password=***"),
+            ("password=a://b c", "password=***"),
+            // Quotes that end elsewhere, and words that are no names of pairs.
+            ("password='it''s x", "password=***"),
+            ("password=hunter 2 x=y host=db", "password=*** host=db"),
+            ("host=db user=u", "host=db user=u"),
+            ("info,surpass=debug", "info,surpass=debug"),
+        ] {
+            assert_eq!(masked(text), expected);
+        }
+        let text = "host=db password='hunt er2' user=u";
+        assert_eq!(secrets_in_urls(text), ["hunt er2"]);
     }
 
     #[test]

@@ -35,7 +35,7 @@ crate::declare::meters! {
     Counter UNPUBLISHED = "staunch_unpublished_total" in Count {}
         "Messages of a committed burst that could not be published and were left to the sweep",
         "0",
-        "NATS was away; the sweep of a timer node publishes them";
+        "NATS was away, or a type of tasks has its share of the stream already (`staunch worker ls`); the sweep of a timer node publishes them";
     Counter OUTCOMES_CUT = "staunch_outcomes_cut_total" in Count {}
         "Outcomes that were too large for a message and went without their output",
         "0",

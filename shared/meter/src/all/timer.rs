@@ -27,7 +27,7 @@ crate::declare::meters! {
     Counter SWEEP_MENDED = "staunch_sweep_mended_total" in Count
         { what: ["outbox", "start", "command", "waiting", "unfinished", "lost", "expired", "unreadable", "cleared"] }
         "Things that the sweep found left behind and repaired; `cleared` are rows that are of no use any more",
-        "0 but after a crash, or while calls take longer than 20 s and a workflow has thousands of commands to take; `cleared` grows with the work",
+        "0 but after a crash, while tasks wait for room in their stream, or while calls take longer than 20 s and a workflow has thousands of commands to take; `cleared` grows with the work",
         "if it grows steadily without such work: messages get lost between the database and NATS";
     Counter SWEEP_FAILED_STEPS = "staunch_sweep_failed_steps_total" in Count
         { step: ["clock", "outbox", "start", "command", "waiting", "unfinished", "lost", "expired", "routed", "cleared", "unreadable"] }

@@ -149,6 +149,10 @@ impl Queue for BrokenBus {
         Ok(if self.has(Planted::LossUnseen) { Span { age: None, ..span } } else { span })
     }
 
+    async fn fill(&self, stream: Stream, subject: &str) -> Result<bus::Fill, Error> {
+        self.bus.fill(stream, subject).await
+    }
+
     async fn remove(&self, stream: Stream, sequence: u64) -> Result<bool, Error> {
         self.bus.remove(stream, sequence).await
     }

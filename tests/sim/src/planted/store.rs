@@ -302,6 +302,20 @@ impl Outbox for BrokenStore {
         Ok(if self.has(Bug::OutboxUnseen) { Vec::new() } else { found })
     }
 
+    async fn unpublished_places(
+        &self,
+        before: Timestamp,
+        after: Option<&store::OutboxPlace>,
+        limit: u64,
+    ) -> Result<Vec<store::OutboxPlace>, Error> {
+        let found = self.twin.unpublished_places(before, after, limit).await?;
+        Ok(if self.has(Bug::OutboxUnseen) { Vec::new() } else { found })
+    }
+
+    async fn outbox_rows(&self, ids: &[String]) -> Result<Vec<OutboxRow>, Error> {
+        self.twin.outbox_rows(ids).await
+    }
+
     async fn published(&self, ids: Vec<String>) -> Result<(), Error> {
         self.twin.published(ids).await
     }

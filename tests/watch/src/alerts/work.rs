@@ -233,9 +233,10 @@ pub(super) const ALERTS: &[Alert] = &[
         look: &[
             "`staunch_unpublished_total`, `staunch_sweep_failed_steps_total`",
             "is a stream full? `nats stream report`",
+            "has a type of tasks no workers? `staunch worker ls`: its tasks stay in the outbox once it has its share of the stream",
             "is there a node with the role timer? It sweeps.",
         ],
-        act: "Mend NATS; the sweep publishes all of it.",
+        act: "Mend NATS, or start the workers; the sweep publishes all of it.",
         test: Test { series: &[("staunch_cluster_outbox", "0 4000x20")], at: "10m", labels: &[] },
     },
     Alert {

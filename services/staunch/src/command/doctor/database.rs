@@ -114,7 +114,14 @@ pub(super) fn work(work: &Result<Work, String>, has_timer: bool) -> Vec<Check> {
     }
     if *unpublished > 0 {
         let found = format!("{} committed messages are not published", counted(*unpublished));
-        checks.push(Check::bad("work", found, whose));
+        let advice = match has_timer {
+            true => {
+                "see with `staunch worker ls` whether a type without workers has more tasks than its \
+                 share of the stream, and in the log of the executors why they are left to the sweep"
+            }
+            false => whose,
+        };
+        checks.push(Check::bad("work", found, advice));
     }
     checks.extend(timers(*now, *overdue, whose));
     if checks.is_empty() {

@@ -181,7 +181,7 @@ async fn work(store: &dyn Store) -> Result<Work, store::Error> {
         unapplied: (unapplied.first().map(|one| one.accepted_at), unapplied.len() as u64),
         unstarted: store.unstarted(old, COUNTED_MAX).await?.len() as u64,
         overdue: (due.min(), (timers.len() + schedules.len()) as u64),
-        unpublished: store.unpublished(old, COUNTED_MAX).await?.len() as u64,
+        unpublished: store.unpublished_places(old, None, COUNTED_MAX).await?.len() as u64,
     })
 }
 

@@ -248,7 +248,9 @@ const DATABASE: &[Row] = &[
         without(f, "timer");
     }),
     (Bad, "2 accepted starts have not run", "staunch why ID", |f| work(f).unstarted = 2),
-    (Bad, "4 committed messages are not published", "staunch", |f| work(f).unpublished = 4),
+    (Bad, "4 committed messages are not published", "staunch worker ls", |f| {
+        work(f).unpublished = 4
+    }),
     (Bad, "5 timers are overdue, the oldest by 45 s", "staunch", |f| {
         work(f).overdue = (Some(ago(45)), 5);
     }),

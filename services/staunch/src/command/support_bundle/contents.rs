@@ -37,7 +37,7 @@ pub(super) async fn gather(
     let (facts, checks) = doctor::examine(server, settings).await;
     let mut entries = vec![
         written("about.json", &about()),
-        written("settings.json", &shown(settings)),
+        written("settings-of-this-command.json", &shown(settings)),
         written("doctor.json", &doctor::document(&checks)),
         written("nats.json", &answered(&facts.broker, broker)),
         written("nodes.json", &nodes(&facts)),
@@ -123,7 +123,8 @@ fn about() -> Value {
     })
 }
 
-/// The settings, as `staunch config` masks them; values of scripts and of secrets not at all.
+/// The settings of this command, as `staunch config` masks them; values of scripts and of secrets not at
+/// all. Nodes announce theirs to nobody.
 fn shown(settings: &Settings) -> Value {
     let each = settings.all().iter().map(|one| {
         let is_default = one.origin == Origin::Default;

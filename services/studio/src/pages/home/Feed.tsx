@@ -26,12 +26,14 @@ export function Feed() {
   const [held, setHeld] = useState<Happening[]>();
   const shown = held ?? feed;
   const newest = shown[0]?.id;
-  const news = held ? feed.findIndex((one) => one.id === newest) : 0;
+  const place = held ? feed.findIndex((one) => one.id === newest) : 0;
+  // What was the newest may be too old by now to be kept.
+  const news = place < 0 ? `${feed.length}+` : place > 0 ? String(place) : undefined;
   return (
     <Card
       title={t.home.feed}
       actions={
-        news > 0 && (
+        news && (
           <Button tone="quiet" className="!h-7" onClick={() => setHeld(feed)}>
             {t.home.news(news)}
           </Button>

@@ -1,11 +1,11 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { get, post } from "../../api/client";
 import { instancesQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
-import { onHappening } from "../../app/live";
+import { useLiveReload } from "../../app/live";
 import { formatCount, shortId } from "../../lib/format";
 import { language, t } from "../../text";
 import { Button } from "../../ui/Button";
@@ -17,6 +17,7 @@ import { KillExecutor } from "./KillExecutor";
 const ORDER = "order-approval";
 const EVENT = "OrderApproved";
 const WAITING = { definitionId: ORDER, subStatus: "Suspended" as const, page: 0, pageSize: 1 };
+const ORDERS_WAITING = ["instances", "orders-waiting"];
 
 /** What the last press did. */
 interface Deed {
@@ -51,14 +52,7 @@ function Orders() {
     refetchInterval: 10_000,
   }).data;
   const latest = waiting?.items[0];
-  useEffect(
-    () =>
-      onHappening(({ definitionId }) => {
-        if (definitionId === ORDER)
-          void client.invalidateQueries({ queryKey: ["instances", "orders-waiting"] });
-      }),
-    [client],
-  );
+  useLiveReload(ORDERS_WAITING, ({ definitionId }) => definitionId === ORDER);
   const act = async (work: () => Promise<Deed>) => {
     setBusy(true);
     try {
@@ -66,7 +60,7 @@ function Orders() {
     } catch (error) {
       complain(error);
     }
-    await client.invalidateQueries({ queryKey: ["instances", "orders-waiting"] });
+    await client.invalidateQueries({ queryKey: ORDERS_WAITING });
     setBusy(false);
   };
   return (

@@ -2,10 +2,13 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { id } from "../../api/client";
 import { follow, type LinkState } from "../../api/sse";
+import { throttle } from "../../lib/throttle";
+
+const RELOAD_MS = 250;
 
 /**
  * Follows the journal of an instance from this line on, until it is over; what is shown is read again, at most four
- * times a second.
+ * times a second, and never while it is still being read.
  */
 export function useInstanceLive(instance: string, last: number | undefined, over: boolean): LinkState {
   const client = useQueryClient();
@@ -15,24 +18,19 @@ export function useInstanceLive(instance: string, last: number | undefined, over
   useEffect(() => {
     if (!known) return;
     if (over) return setState({ is: "idle" });
-    const reload = () => void client.invalidateQueries({ queryKey: ["instance", instance] });
-    let due: ReturnType<typeof setTimeout> | undefined;
+    const reload = () => client.invalidateQueries({ queryKey: ["instance", instance] });
+    const soon = throttle(reload, RELOAD_MS);
     const stop = follow({
       path: `/workflow-instances/${id(instance)}/events`,
       query: { after: String(last) },
       onState: setState,
-      onEvent: () => {
-        due ??= setTimeout(() => {
-          due = undefined;
-          reload();
-        }, 250);
-      },
+      onEvent: soon,
     });
     return () => {
-      clearTimeout(due);
       stop();
+      soon.stop();
       // A part of what is shown may be older than the answer that says that the instance is over.
-      reload();
+      void reload();
     };
   }, [instance, known, over, client]);
   return state;

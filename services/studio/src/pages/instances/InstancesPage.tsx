@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useAddress } from "../../app/address";
-import { onHappening } from "../../app/live";
+import { onHappenings } from "../../app/live";
 import { fromAddress, type InstanceFilter, ignoredIn, type Search, toAddress } from "../../lib/filters";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
@@ -23,10 +23,15 @@ function useNews(readAt: number, definition?: string) {
   const [news, setNews] = useState({ readAt, count: 0 });
   useEffect(
     () =>
-      onHappening((event) => {
-        if (event.name !== "started" || Date.parse(event.at) < readAt) return;
-        if (definition && event.definitionId !== definition) return;
-        setNews((old) => ({ readAt, count: old.readAt === readAt ? old.count + 1 : 1 }));
+      onHappenings((events) => {
+        const { length } = events.filter(
+          ({ name, at, definitionId }) =>
+            name === "started" &&
+            Date.parse(at) >= readAt &&
+            (!definition || definitionId === definition),
+        );
+        if (length === 0) return;
+        setNews((old) => ({ readAt, count: length + (old.readAt === readAt ? old.count : 0) }));
       }),
     [readAt, definition],
   );

@@ -15,7 +15,7 @@ export const work = {
     nothingNeeded: "Nothing needs you.",
     letters: (count: number) => `${plural(count, "message", "messages")} could not be applied`,
     feed: "Just happened",
-    news: (count: number) => `${count} new`,
+    news: (count: string) => `${count} new`,
     noPermission: "Choose a page at the left: you may not see instances.",
     quiet: "Nothing happened in the last ten minutes.",
     events: {
