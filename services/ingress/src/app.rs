@@ -83,6 +83,8 @@ pub(crate) struct App {
     pub(crate) validations: Arc<Semaphore>,
     /// The figures of the last hour, and when they were counted.
     pub(crate) last_hour: Mutex<Option<(Instant, Value)>>,
+    /// The counts of what is not done, and until when they are given again.
+    pub(crate) counts: Mutex<Option<(Instant, Value)>>,
     /// Limits of the rate of requests.
     pub(crate) rates: Rates,
     /// The number of commands that wait.
@@ -144,6 +146,7 @@ impl App {
             test_runs: Arc::new(Semaphore::new(TEST_RUNS_MAX)),
             validations: Arc::new(Semaphore::new(1)),
             last_hour: Mutex::default(),
+            counts: Mutex::default(),
             rates: Rates::new(&config),
             backlog: Backlog::new(config.backlog_max),
             backing: Backing::default(),

@@ -9,6 +9,7 @@ pub(crate) mod book;
 mod bulk;
 mod checking;
 mod cluster;
+mod counts;
 mod cursor;
 mod definitions;
 mod demo;
@@ -196,6 +197,7 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(payloads::keep))
         .routes(routes!(payloads::read))
         .routes(routes!(cluster::leases))
+        .routes(routes!(counts::counts))
         .routes(routes!(listeners::list))
         .routes(routes!(cluster::streams))
         .routes(routes!(cluster::database))

@@ -224,7 +224,7 @@ impl Sweep {
             lost,
             expired,
             unreadable,
-            "the sweep repaired what was left behind"
+            "the sweep published again, or took away, what was left behind"
         );
     }
 

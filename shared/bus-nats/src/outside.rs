@@ -1,12 +1,15 @@
 //! Subjects, buckets and object stores of workflows.
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use async_nats::HeaderMap;
 use async_nats::datetime::DateTime;
+use async_nats::jetstream::AckKind;
 use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, pull};
 use async_nats::jetstream::kv::{EntryErrorKind, Operation, Store};
 use async_nats::jetstream::object_store::{self, GetErrorKind, InfoErrorKind, ObjectStore};
+use async_nats::{Client, HeaderMap, Statistics};
 use async_trait::async_trait;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE;
@@ -242,6 +245,8 @@ impl Outside for NatsBus {
         let inner = self.open().map_err(refused)?;
         let Place { name, stream, subject, from, one_by_one } = place;
         let what = format!("the stream {stream}");
+        // Counted before anything is read: see `Incarnation`.
+        let mut incarnation = Incarnation::of(inner.data_api.client());
         let found = inner.data_context.get_stream(stream).await;
         let found = found.map_err(|error| missing(&error, what.clone()))?;
         let created = found.cached_info().created.to_string();
@@ -276,22 +281,47 @@ impl Outside for NatsBus {
             messages.map_err(|error| OutsideError::Unavailable(format!("{what}: {error}")))?;
         let closed = inner.closed.clone();
         let messages = messages.take_until(async move { closed.cancelled().await });
-        let taken = messages.map(move |message| {
-            let message =
-                message.map_err(|error| OutsideError::Unavailable(format!("{what}: {error}")))?;
-            let info = message.info();
-            let sequence = info.map(|info| info.stream_sequence).map_err(|error| {
-                OutsideError::Unavailable(format!("{what}: a message is not of it: {error}"))
-            })?;
-            let (message, acker) = message.split();
-            let settle = async move {
-                // A message whose acknowledgement is lost comes again, and is recognised.
-                if let Err(error) = acker.ack().await {
-                    tracing::debug!(%error, "a message was not settled");
+        let (context, stream) = (inner.data_context.clone(), stream.clone());
+        let taken = messages.then(move |message| {
+            let info = message.as_ref().ok().and_then(|message| message.info().ok());
+            let is_surely = info.is_some_and(|info| incarnation.has(info.consumer_sequence));
+            let (context, created) = (context.clone(), created.clone());
+            let (stream, what) = (stream.clone(), what.clone());
+            async move {
+                let message = message
+                    .map_err(|error| OutsideError::Unavailable(format!("{what}: {error}")))?;
+                let info = message.info().map_err(|error| {
+                    OutsideError::Unavailable(format!("{what}: a message is not of it: {error}"))
+                })?;
+                let sequence = info.stream_sequence;
+                if !is_surely {
+                    let found = context.get_stream(&stream).await;
+                    let now = found.map(|found| found.cached_info().created.to_string());
+                    if now.as_ref().ok() != Some(&created) {
+                        // Whoever looks at the stream again takes it at once.
+                        if let Err(error) = message.ack_with(AckKind::Nak(None)).await {
+                            tracing::debug!(%error, "a message was not given back");
+                        }
+                        return Err(OutsideError::Unavailable(match now {
+                            Ok(_) => format!("{what} was made anew"),
+                            Err(error) => format!("{what}: {error}"),
+                        }));
+                    }
                 }
-            };
-            let (message, created) = (message_in(&message), created.clone());
-            Ok(Taken { message, sequence, created, settle: settle.boxed() })
+                let (message, acker) = message.split();
+                let settle = async move {
+                    // A message whose acknowledgement is lost comes again, and is recognised.
+                    if let Err(error) = acker.ack().await {
+                        tracing::debug!(%error, "a message was not settled");
+                    }
+                };
+                Ok(Taken {
+                    message: message_in(&message),
+                    sequence,
+                    created,
+                    settle: settle.boxed(),
+                })
+            }
         });
         Ok(taken.boxed())
     }
@@ -312,6 +342,34 @@ impl Outside for NatsBus {
                 _ => Err(of_api(failure, &format!("the consumer {name} of the stream {stream}"))),
             },
         }
+    }
+}
+
+/// Tells whether a message is still of the stream and of the consumer that were looked at. A broker that
+/// has lost its store comes back with others of the same names, and a pull outlives that: it would take
+/// their messages for those of the earlier stream, whose numbers they have. Such a broker was restarted,
+/// so there is another connection; and where the connection was to another broker, the numbers of the
+/// consumer begin again.
+struct Incarnation {
+    statistics: Arc<Statistics>,
+    connects: u64,
+    last: u64,
+}
+
+impl Incarnation {
+    fn of(client: &Client) -> Self {
+        let statistics = client.statistics();
+        let connects = statistics.connects.load(Ordering::Acquire);
+        Self { statistics, connects, last: 0 }
+    }
+
+    /// Whether the message with this number of the consumer is surely of it. Once it may not be, the
+    /// stream is to be looked at.
+    fn has(&mut self, number: u64) -> bool {
+        let connects = self.statistics.connects.load(Ordering::Acquire);
+        let is_surely = connects == self.connects && number > self.last;
+        (self.connects, self.last) = (connects, number);
+        is_surely
     }
 }
 

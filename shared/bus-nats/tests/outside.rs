@@ -10,7 +10,7 @@ use bytes::Bytes;
 use futures::StreamExt as _;
 use protocol::Message;
 use serde_json::{Value, json};
-use testkit::nats;
+use testkit::{eventually, nats, within};
 
 const SOON: Duration = Duration::from_secs(10);
 
@@ -253,4 +253,83 @@ async fn a_place_in_a_stream_is_shared_and_goes_on_where_it_was() {
     let [one, two] = group.as_mut_slice() else { unreachable!() };
     let heard = futures::future::select(one.next(), two.next()).await.factor_first().0.unwrap();
     assert_eq!(heard.subject, "told.x");
+}
+
+/// A broker that has lost its store has a stream of the same name, with the same numbers: what it gives
+/// is not taken for messages of the earlier one.
+#[tokio::test]
+async fn messages_of_a_stream_that_was_made_anew_are_not_taken_for_those_of_the_earlier_one() {
+    let mut server = nats().await;
+    let place = |from: From| Place {
+        name: "staunch-test".to_owned(),
+        stream: "ORDERS".to_owned(),
+        subject: "orders.*".to_owned(),
+        from: Some(from),
+        one_by_one: false,
+    };
+    let config = json!({"name": "ORDERS", "subjects": ["orders.>"], "storage": "file"});
+    let bus = connect(Options::new(server.url())).await.unwrap();
+    api(&bus, "STREAM.CREATE.ORDERS", config.clone()).await;
+    bus.store(message("orders.new", b"1"), SOON).await.unwrap();
+    let mut early = bus.follow(&place(From::All)).await.unwrap();
+    let taken = early.next().await.unwrap().unwrap();
+    let (before, sequence) = (taken.created, taken.sequence);
+    taken.settle.await;
+
+    server.wipe().await;
+    let late = connect(Options::new(server.url())).await.unwrap();
+    api(&late, "STREAM.CREATE.ORDERS", config).await;
+    // Another one makes the consumer, which the early one still pulls from.
+    drop(late.follow(&place(From::All)).await.unwrap());
+    let ended = within("the early pull ends", Duration::from_secs(60), async {
+        loop {
+            late.store(message("orders.new", b"2"), SOON).await.unwrap();
+            let next = tokio::time::timeout(Duration::from_millis(100), early.next());
+            match next.await {
+                Ok(Some(Ok(taken))) => assert_ne!(taken.created, before, "{}", taken.sequence),
+                Ok(Some(Err(error))) => break error,
+                Ok(None) => panic!("the pull ends without a reason"),
+                Err(_) => {}
+            }
+        }
+    });
+    assert!(matches!(ended.await, OutsideError::Unavailable(_)));
+    let mut again = bus.follow(&place(From::All)).await.unwrap();
+    let taken = again.next().await.unwrap().unwrap();
+    assert_ne!(taken.created, before);
+    println!(
+        "G3: number {sequence} of the earlier stream is another message than {}",
+        taken.sequence
+    );
+}
+
+/// A broker that comes back with its store has the same stream: the pull goes on.
+#[tokio::test]
+async fn a_pull_outlives_a_restart_of_the_broker() {
+    let mut server = nats().await;
+    let bus = connect(Options::new(server.url())).await.unwrap();
+    let config = json!({"name": "ORDERS", "subjects": ["orders.>"], "storage": "file"});
+    api(&bus, "STREAM.CREATE.ORDERS", config).await;
+    let place = Place {
+        name: "staunch-test".to_owned(),
+        stream: "ORDERS".to_owned(),
+        subject: "orders.*".to_owned(),
+        from: Some(From::All),
+        one_by_one: true,
+    };
+    let mut taken = bus.follow(&place).await.unwrap();
+    for number in 1..=4 {
+        if number == 3 {
+            server.server().kill().unwrap();
+            server.server().restart().await.unwrap();
+        }
+        eventually("it is stored", Duration::from_secs(60), async || {
+            bus.store(message("orders.new", b"1"), SOON).await.is_ok()
+        })
+        .await;
+        let next = within("the message", Duration::from_secs(25), taken.next()).await;
+        let next = next.unwrap().unwrap();
+        assert!(next.sequence >= number);
+        next.settle.await;
+    }
 }

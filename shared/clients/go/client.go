@@ -174,13 +174,17 @@ func (c *Client) Payload(ctx context.Context, hash string, bytesMax int) ([]byte
 
 var over = map[string]string{"Finished": "finished", "Faulted": "faulted", "Cancelled": "cancelled"}
 
-// How long Watch hears nothing before it asks.
-const patience = 5 * time.Second
+// How long Watch hears nothing before it asks, and how long it waits for the answer.
+const (
+	patience     = 5 * time.Second
+	answerWithin = 30 * time.Second
+)
 
 // Watch follows an instance until it is over, and returns its last event.
 //
-// Events are heard live, and may be lost; the end is not: the instance is asked for every few
-// seconds. An instance that does not exist yet is waited for.
+// Events are heard live, and may be lost; the end is not: the instance is asked for every few seconds,
+// and again when nobody answers, or with 408, 429 or 5xx. An instance that does not exist yet is waited
+// for. Only the context ends a watch of one that never does.
 func (c *Client) Watch(ctx context.Context, instance string, each func(Event)) (last Event, err error) {
 	events, err := c.nc.SubscribeSync("staunch.event.*." + Token(instance) + ".*")
 	if err != nil {
@@ -202,9 +206,10 @@ func (c *Client) Watch(ctx context.Context, instance string, each func(Event)) (
 		case !errors.Is(err, context.DeadlineExceeded):
 			return last, err
 		default:
-			found, err := c.Query(ctx, instance)
-			var problem *RequestError
-			if errors.As(err, &problem) && problem.Status == 404 {
+			asking, stop := context.WithTimeout(ctx, answerWithin)
+			found, err := c.Query(asking, instance)
+			stop()
+			if ctx.Err() == nil && mayBeAnswered(err) {
 				continue
 			}
 			if err != nil {
@@ -221,6 +226,21 @@ func (c *Client) Watch(ctx context.Context, instance string, each func(Event)) (
 			return last, nil
 		}
 	}
+}
+
+// mayBeAnswered says whether the same query may be answered later.
+func mayBeAnswered(err error) bool {
+	var problem *RequestError
+	if errors.As(err, &problem) {
+		return problem.Status == 404 || problem.Status == 408 || problem.Status == 429 || problem.Status >= 500
+	}
+	for _, passing := range []error{nats.ErrNoResponders, nats.ErrDisconnected, nats.ErrReconnectBufExceeded,
+		context.DeadlineExceeded} {
+		if errors.Is(err, passing) {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *Client) command(ctx context.Context, rest string, body object, settled bool) (Outcome, error) {

@@ -23,4 +23,4 @@ pub use calls::{CallEnd, Calls, ErrorKind};
 pub use connectors::{Config, Connectors};
 pub use mail::MailConfig;
 pub use memory::MemoryCalls;
-pub use nats::message_value;
+pub use nats::{message_value, why_no_json};

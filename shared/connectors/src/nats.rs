@@ -43,6 +43,32 @@ pub fn message_value(message: &Message) -> Result<Value, String> {
     received(&message.payload, kind.map(|(_, value)| value.as_str()))
 }
 
+/// Why [`message_value`] gives the body of a message as no JSON value; nothing where it does.
+#[must_use]
+pub fn why_no_json(message: &Message) -> Option<String> {
+    let (bytes, kind) = (&message.payload, of_header(message, header::CONTENT_TYPE));
+    if bytes.is_empty() {
+        return Some("it is empty".to_owned());
+    }
+    let text = match media::text(kind, bytes) {
+        Ok(Some(text)) => text,
+        Ok(None) => return Some("it is no text in UTF-8".to_owned()),
+        Err(flaw) => return Some(flaw.to_string()),
+    };
+    if let Some(kind) = kind
+        && media::essence(kind).is_some_and(|essence| !media::is_json(&essence))
+    {
+        return Some(format!("its Content-Type is {kind}"));
+    }
+    if let Err(flaw) = model::json::check_integers(text.as_bytes()) {
+        return Some(flaw.to_string());
+    }
+    if let Err(flaw) = depth::check_json_value(text.as_bytes()) {
+        return Some(flaw.to_string());
+    }
+    serde_json::from_str::<Value>(&text).err().map(|error| error.to_string())
+}
+
 impl Nats {
     pub(crate) fn new(outside: Option<Arc<dyn Outside>>, config: NatsConfig, depot: Depot) -> Self {
         Self { outside, config, depot }

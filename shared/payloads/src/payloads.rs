@@ -192,8 +192,34 @@ impl Payloads {
             self.write_part(id, number, part.freeze()).await?;
         }
         let hash = hasher.finish();
+        self.replace(&hash).await?;
         let is_own = self.store.complete_payload(id, &hash, size, self.clock.now()).await?;
         Ok((Kept { hash, size }, is_own))
+    }
+
+    /// Makes room for bytes that are written, where those of their name rest outside of the database and
+    /// cannot be read: their place is not named, or parts are missing or changed. A place that does not
+    /// answer now counts as good. What is in the database is lost with its row, and is not read here.
+    async fn replace(&self, hash: &PayloadHash) -> Result<(), Error> {
+        let Some(known) = self.store.payload(hash).await? else { return Ok(()) };
+        let (id, Some(place)) = (known.id.clone(), known.place.clone()) else { return Ok(()) };
+        match self.check(known).await {
+            Ok(()) | Err(Error::Place(..)) => Ok(()),
+            Err(error @ (Error::Unplaced(..) | Error::Damaged(_))) => {
+                tracing::warn!(%error, place, "the bytes of a payload are kept again");
+                Ok(self.store.unname_payload(&id, hash).await?)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Reads a payload to its end.
+    async fn check(&self, found: store::Payload) -> Result<(), Error> {
+        let mut reading = self.begin(found)?;
+        while let Some((_, rest)) = reading.next().await? {
+            reading = rest;
+        }
+        Ok(())
     }
 
     async fn write_part(&self, id: &str, number: u32, bytes: Bytes) -> Result<(), Error> {
@@ -223,22 +249,21 @@ impl Payloads {
         found.map(|found| found.size).ok_or_else(|| Error::Absent(hash.clone()))
     }
 
-    /// The parts of a payload, and its size in bytes. The last part comes once all bytes are found to
-    /// be those of the name; an error comes in its place otherwise.
+    /// The parts of a payload, and its size in bytes. The first part is read before this returns; the last
+    /// part comes once all bytes are found to be those of the name, and an error comes in its place
+    /// otherwise.
     ///
     /// # Errors
-    /// [`Error::Absent`], [`Error::Unplaced`] and [`Error::Store`].
+    /// [`Error::Absent`], [`Error::Unplaced`] and [`Error::Store`]; [`Error::Damaged`] and
+    /// [`Error::Place`] where the first part cannot be had.
     pub async fn open(&self, hash: &PayloadHash) -> Result<(u64, Parts), Error> {
-        let (from, id, size) = self.find(hash).await?;
-        let reading = Reading {
-            from,
-            id,
-            hash: hash.clone(),
-            left: size,
-            number: 0,
-            hasher: PayloadHasher::default(),
+        let reading = self.reading(hash).await?;
+        let size = reading.left;
+        let Some((first, rest)) = reading.next().await? else {
+            return Ok((size, stream::empty().boxed()));
         };
-        Ok((size, stream::try_unfold(reading, Reading::next).boxed()))
+        let rest = stream::try_unfold(rest, Reading::next);
+        Ok((size, stream::iter([Ok(first)]).chain(rest).boxed()))
     }
 
     /// The part of this number, 0 on, of a payload. Whoever reads several checks that their bytes are
@@ -248,7 +273,7 @@ impl Payloads {
     /// As [`Payloads::open`], and [`Error::Damaged`] and [`Error::Place`].
     pub async fn part(&self, hash: &PayloadHash, number: u32) -> Result<Part, Error> {
         const FULL: u64 = limits::PAYLOAD_CHUNK_BYTES as u64;
-        let (from, id, size) = self.find(hash).await?;
+        let Reading { from, id, left: size, .. } = self.reading(hash).await?;
         let parts = size.div_ceil(FULL).max(1);
         if u64::from(number) >= parts {
             return Ok(Part { bytes: None, size, parts });
@@ -265,18 +290,24 @@ impl Payloads {
         Ok(Part { bytes: Some(bytes), size, parts })
     }
 
-    /// Where the parts of a payload are, their id, and their bytes.
-    async fn find(&self, hash: &PayloadHash) -> Result<(From, String, u64), Error> {
+    /// The beginning of the payload of this name.
+    async fn reading(&self, hash: &PayloadHash) -> Result<Reading, Error> {
         let found = self.store.payload(hash).await?;
-        let found = found.ok_or_else(|| Error::Absent(hash.clone()))?;
-        let from = match found.place {
+        self.begin(found.ok_or_else(|| Error::Absent(hash.clone()))?)
+    }
+
+    /// The beginning of a payload.
+    fn begin(&self, found: store::Payload) -> Result<Reading, Error> {
+        let store::Payload { id, hash, size, place, .. } = found;
+        let from = match place {
             None => From::Database(Arc::clone(&self.store)),
             Some(place) => match self.shelves.find(&place) {
                 Some(shelf) => From::Outside(place, Arc::clone(shelf)),
                 None => return Err(Error::Unplaced(format!("the payload {hash}"), place)),
             },
         };
-        Ok((from, found.id, found.size))
+        let hasher = PayloadHasher::default();
+        Ok(Reading { from, id, hash, left: size, number: 0, hasher })
     }
 
     /// The whole payload, if it has at most `bytes_max` bytes.
@@ -284,13 +315,14 @@ impl Payloads {
     /// # Errors
     /// [`Error`].
     pub async fn read(&self, hash: &PayloadHash, bytes_max: u64) -> Result<Vec<u8>, Error> {
-        let (size, mut parts) = self.open(hash).await?;
-        if size > bytes_max {
+        let mut reading = self.reading(hash).await?;
+        if reading.left > bytes_max {
             return Err(Error::TooLarge(bytes_max));
         }
-        let mut whole = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
-        while let Some(part) = parts.next().await {
-            whole.extend_from_slice(&part?);
+        let mut whole = Vec::with_capacity(usize::try_from(reading.left).unwrap_or_default());
+        while let Some((part, rest)) = reading.next().await? {
+            whole.extend_from_slice(&part);
+            reading = rest;
         }
         Ok(whole)
     }
@@ -347,127 +379,4 @@ impl Reading {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
-    use std::sync::atomic::{AtomicU64, Ordering};
-
-    use model::Timestamp;
-    use store::Payloads as _;
-    use store::memory::MemoryStore;
-
-    use super::*;
-
-    struct Edge(AtomicU64);
-
-    impl Clock for Edge {
-        fn now(&self) -> Timestamp {
-            Timestamp::from_millis(1)
-        }
-    }
-
-    impl Chance for Edge {
-        fn new_id(&self) -> String {
-            self.0.fetch_add(1, Ordering::Relaxed).to_string()
-        }
-
-        fn seed(&self) -> [u8; 32] {
-            [0; 32]
-        }
-    }
-
-    pub(crate) fn payloads(bytes_max: u64) -> (MemoryStore, Payloads) {
-        let store = MemoryStore::new(Arc::new(|| Timestamp::from_millis(1)));
-        let edge = Arc::new(Edge(AtomicU64::new(0)));
-        let of = Arc::new(store.clone());
-        (store, Payloads::new(of, Arc::clone(&edge) as _, edge, bytes_max))
-    }
-
-    #[tokio::test]
-    async fn what_is_kept_is_read_in_parts() {
-        let (_, payloads) = payloads(limits::PAYLOAD_BYTES_MAX);
-        for size in [0, 1, limits::PAYLOAD_CHUNK_BYTES, 3 * limits::PAYLOAD_CHUNK_BYTES + 7] {
-            let bytes: Vec<u8> = (0..size).map(|at| (at % 251) as u8).collect();
-            let pieces =
-                bytes.chunks(1_000).map(|piece| Ok::<_, Error>(Bytes::copy_from_slice(piece)));
-            let kept = payloads.keep(stream::iter(pieces.collect::<Vec<_>>())).await.unwrap();
-            assert_eq!(kept, Kept { hash: PayloadHash::of(&bytes), size: size as u64 });
-            assert_eq!(payloads.size(&kept.hash).await.unwrap(), size as u64);
-            assert_eq!(payloads.read(&kept.hash, u64::MAX).await.unwrap(), bytes);
-            let (_, parts) = payloads.open(&kept.hash).await.unwrap();
-            let parts: Vec<_> = parts.collect().await;
-            assert_eq!(parts.len(), size.div_ceil(limits::PAYLOAD_CHUNK_BYTES));
-        }
-    }
-
-    #[tokio::test]
-    async fn one_part_is_read_by_its_number() {
-        const FULL: usize = limits::PAYLOAD_CHUNK_BYTES;
-        let (_, payloads) = payloads(limits::PAYLOAD_BYTES_MAX);
-        for (size, parts) in [(0, 1), (1, 1), (FULL, 1), (FULL + 1, 2), (3 * FULL, 3)] {
-            let bytes: Vec<u8> = (0..size).map(|at| (at % 251) as u8).collect();
-            let hash = payloads.keep_bytes(bytes.clone()).await.unwrap().hash;
-            let mut whole = Vec::new();
-            for number in 0..parts {
-                let part = payloads.part(&hash, number).await.unwrap();
-                assert_eq!((part.size, part.parts), (size as u64, u64::from(parts)));
-                whole.extend_from_slice(&part.bytes.unwrap());
-            }
-            assert_eq!(whole, bytes);
-            for number in [parts, u32::MAX] {
-                let part = payloads.part(&hash, number).await.unwrap();
-                assert_eq!((part.bytes, part.parts), (None, u64::from(parts)), "part {number}");
-            }
-        }
-        let absent = payloads.part(&PayloadHash::of(b"?"), 0).await;
-        assert!(matches!(absent, Err(Error::Absent(_))), "{absent:?}");
-    }
-
-    #[tokio::test]
-    async fn what_is_too_large_is_not_kept_and_not_read() {
-        let (_, payloads) = payloads(10);
-        let refused = payloads.keep_bytes(vec![0; 11]).await.unwrap_err();
-        assert!(matches!(refused, Error::TooLarge(10)), "{refused}");
-        let kept = payloads.keep_bytes(vec![0; 10]).await.unwrap();
-        assert!(matches!(payloads.read(&kept.hash, 9).await, Err(Error::TooLarge(9))));
-        let absent = PayloadHash::of(b"?");
-        assert!(matches!(payloads.read(&absent, 9).await, Err(Error::Absent(_))));
-        let broken = stream::iter([Ok(Bytes::from_static(b"a")), Err("broken off")]);
-        assert!(matches!(payloads.keep(broken).await, Err(Error::Source(_))));
-    }
-
-    #[tokio::test]
-    async fn values_are_whole_where_there_is_room() {
-        let (_, payloads) = payloads(limits::PAYLOAD_BYTES_MAX);
-        let json = format!("\"{}\"", "x".repeat(1_000));
-        let kept = payloads.keep_bytes(json.into_bytes()).await.unwrap();
-        let stand_in = large::stand_in(&kept.hash, kept.size);
-        let values = Map::from_iter([("a".to_owned(), stand_in), ("b".to_owned(), 1.into())]);
-        let whole = payloads.whole(&values, 2_000).await.unwrap();
-        assert_eq!((whole["a"].as_str().map(str::len), &whole["b"]), (Some(1_000), &1.into()));
-        assert_eq!(payloads.whole(&whole, 2_000).await, None, "it is whole");
-        assert_eq!(payloads.whole(&values, 1_000).await, None, "no room");
-        let twice = Map::from_iter([("a".to_owned(), vec![values["a"].clone(); 2].into())]);
-        assert_eq!(payloads.whole(&twice, 2_000).await, None, "no room for both");
-        assert_eq!(payloads.whole(&twice, 3_000).await.unwrap()["a"][1], whole["a"]);
-        let gone = large::stand_in(&PayloadHash::of(b"?"), 1);
-        let gone = Map::from_iter([("a".to_owned(), gone)]);
-        assert_eq!(payloads.whole(&gone, 2_000).await, None, "it is gone");
-    }
-
-    #[tokio::test]
-    async fn damaged_bytes_are_noticed() {
-        let (store, payloads) = payloads(10);
-        let now = Timestamp::from_millis(1);
-        let hash = PayloadHash::of(b"abc");
-        for (id, parts) in [("other", vec![&b"abd"[..]]), ("short", vec![&b"ab"[..]])] {
-            let store = store.clone();
-            store.begin_payload(id, None, now).await.unwrap();
-            for (number, part) in (0..).zip(parts) {
-                store.write_payload(id, number, part.to_vec()).await.unwrap();
-            }
-            store.complete_payload(id, &hash, 3, now).await.unwrap();
-            assert!(matches!(payloads.read(&hash, 9).await, Err(Error::Damaged(_))), "{id}");
-            assert!(matches!(payloads.part(&hash, 0).await, Err(Error::Damaged(_))), "{id}");
-            store.clear_payloads(Timestamp::from_millis(9), now, 9).await.unwrap();
-        }
-    }
-}
+pub(crate) mod tests;

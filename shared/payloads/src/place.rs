@@ -54,13 +54,15 @@ impl Places {
     /// it is missing. Whether they answer is not asked.
     ///
     /// # Errors
-    /// [`Error::Place`] for a text that names no place.
+    /// [`Error::Place`] for a text that names no place, and for a place that is named twice.
     pub fn open(texts: &[String]) -> Result<Self, Error> {
         let open = |text: &String| {
             let name = match text.trim_end_matches('/') {
                 "" => text,
                 name => name,
             };
+            // Without its slashes, `s3://` would be a folder.
+            objects::check(text).map_err(|error| Error::Place(text.clone(), error.to_string()))?;
             let kind = match name {
                 DATABASE => Kind::Database,
                 NATS => Kind::Nats,
@@ -71,7 +73,14 @@ impl Places {
             };
             Ok((Arc::from(name), kind))
         };
-        texts.iter().map(open).collect::<Result<_, _>>().map(Self)
+        let places: Vec<(Arc<str>, Kind)> = texts.iter().map(open).collect::<Result<_, Error>>()?;
+        for (at, (name, _)) in places.iter().enumerate() {
+            if places.iter().take(at).any(|(earlier, _)| earlier == name) {
+                let reason = "it is named twice: name each place once".to_owned();
+                return Err(Error::Place(name.to_string(), reason));
+            }
+        }
+        Ok(Self(places))
     }
 
     /// The same places, of which a JetStream object store is used over this connection.

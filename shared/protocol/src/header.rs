@@ -41,5 +41,11 @@ pub const REASON: &str = "Staunch-Reason";
 pub const ATTEMPTS: &str = "Staunch-Attempts";
 /// The subject that a dead command was published on.
 pub const ORIGIN: &str = "Staunch-Origin";
+/// The stream of a message that is a dead letter.
+pub const ORIGIN_STREAM: &str = "Staunch-Origin-Stream";
+/// The number of a message that is a dead letter, in its stream.
+pub const ORIGIN_SEQUENCE: &str = "Staunch-Origin-Sequence";
+/// `<definition>/<activity>`: who listens to a message that is a dead letter, with `, ` between several.
+pub const LISTENERS: &str = "Staunch-Listeners";
 /// W3C trace context.
 pub const TRACEPARENT: &str = "traceparent";

@@ -23,6 +23,9 @@ const COMPLETE: &str = "UPDATE payloads SET hash = $2, size = $3, touched_at = $
 const TOUCH: &str = "UPDATE payloads SET touched_at = $2 WHERE hash = $1 AND touched_at <= $2";
 /// The row of parts that are outside goes after them.
 const DROP: &str = "DELETE FROM payloads WHERE id = $1 AND place IS NULL";
+/// The sweep removes the parts, once they are old enough: see `UNNAME`.
+const UNNAME_ONE: &str = "UPDATE payloads SET hash = NULL, size = -1
+    WHERE id = $1 AND hash = $2 AND place IS NOT NULL";
 const FORGET: &str = "DELETE FROM payloads WHERE id = $1 AND hash IS NULL";
 const FIND: &str = "SELECT id, size, touched_at, place FROM payloads WHERE hash = $1";
 const PART: &str = "SELECT bytes FROM payload_parts WHERE payload_id = $1 AND number = $2";
@@ -135,6 +138,10 @@ impl Payloads for SqlStore {
         let nameless = nameless.map_err(|error| Failure::from(error).into_error())?;
         let seen = used + gone + nameless.len() as u64;
         Ok(Cleared { seen, removed: gone, nameless })
+    }
+
+    async fn unname_payload(&self, id: &str, hash: &PayloadHash) -> Result<(), Error> {
+        self.written(UNNAME_ONE, vec![id.into(), hash.as_str().into()]).await.map(drop)
     }
 
     async fn forget_payload(&self, id: &str) -> Result<(), Error> {

@@ -145,6 +145,14 @@ pub trait Payloads: Send + Sync {
         limit: u64,
     ) -> Result<Cleared, Error>;
 
+    /// Takes the name from the payload with this id, if it has it and its parts are outside of the
+    /// database: they cannot be read, and the same bytes are about to be kept again. Its row stays until
+    /// the parts are removed. Instances that use the name use what gets it next.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    async fn unname_payload(&self, id: &str, hash: &PayloadHash) -> Result<(), Error>;
+
     /// Forgets a payload that has no name, once its parts are removed. It is no error if it is gone, or
     /// has a name.
     ///

@@ -1,4 +1,5 @@
-// The handlers of the conformance kit, in Go; with the argument `client`, the client's calls.
+// The handlers of the conformance kit, in Go; with the argument `client`, the client's calls;
+// with `watch` and an instance, its events.
 package main
 
 import (
@@ -162,11 +163,15 @@ func main() {
 	nc, err := nats.Connect(os.Getenv("NATS_URL"), options...)
 	must(err)
 	defer nc.Close()
-	if len(os.Args) > 1 {
+	switch len(os.Args) {
+	case 1:
+		work(nc)
+	case 2:
 		call(nc)
-		return
+	default:
+		events := follow(context.Background(), client.New(nc), os.Args[2])
+		must(json.NewEncoder(os.Stdout).Encode(events))
 	}
-	work(nc)
 }
 
 func must(err error) {

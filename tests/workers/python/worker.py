@@ -1,4 +1,5 @@
-"""The handlers of the conformance kit, in Python; with the argument `client`, the client's calls."""
+"""The handlers of the conformance kit, in Python; with the argument `client`, the client's calls;
+with `watch` and an instance, its events."""
 
 import asyncio
 import json
@@ -145,4 +146,16 @@ async def follow(client: Client, instance: str) -> list[str]:
     return [event["event"] async for event in client.watch(instance)]
 
 
-asyncio.run(call() if sys.argv[1:] == ["client"] else work())
+async def watch(instance: str) -> None:
+    nc = await nats.connect(os.environ["NATS_URL"])
+    print(json.dumps(await follow(Client(nc), instance)))
+    await nc.close()
+
+
+match sys.argv[1:]:
+    case ["client"]:
+        asyncio.run(call())
+    case ["watch", name]:
+        asyncio.run(watch(name))
+    case _:
+        asyncio.run(work())

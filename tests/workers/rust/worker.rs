@@ -1,4 +1,5 @@
-//! The handlers of the conformance kit, in Rust; with the argument `client`, the client's calls.
+//! The handlers of the conformance kit, in Rust; with the argument `client`, the client's calls; with
+//! `watch` and an instance, its events.
 
 #![expect(clippy::disallowed_methods, reason = "a program of its own, as a user would write it")]
 #![expect(clippy::print_stdout, reason = "the kit reads what it says")]
@@ -175,8 +176,14 @@ async fn main() -> anyhow::Result<()> {
         login = login.user_and_password(user, "secret".to_owned());
     }
     let nats = login.connect(variable("NATS_URL")).await?;
-    match std::env::args().nth(1) {
-        None => work(nats).await,
-        Some(_) => call(nats).await,
+    let mut arguments = std::env::args().skip(1);
+    match (arguments.next(), arguments.next()) {
+        (None, _) => work(nats).await,
+        (Some(_), None) => call(nats).await,
+        (Some(_), Some(instance)) => {
+            let client = Client::new(nats, Duration::from_secs(30));
+            println!("{}", json!(follow(&client, &instance).await?));
+            Ok(())
+        }
     }
 }

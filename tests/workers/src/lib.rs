@@ -17,4 +17,6 @@ mod scenario;
 #[cfg(test)]
 mod suite;
 #[cfg(test)]
+mod watch;
+#[cfg(test)]
 mod world;

@@ -5,10 +5,10 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use crate::language::{Program, go, python, rust, typescript};
-use crate::permissions;
 use crate::process::Place;
 use crate::scenario::{self, Scene};
 use crate::world::World;
+use crate::{permissions, watch};
 
 /// Suites measure time, so no more than two of them run at once.
 pub(crate) static TURN: Semaphore = Semaphore::const_new(2);
@@ -57,7 +57,8 @@ async fn conforms(program: Option<Program>, prefix: &'static str) {
         a_stopped_worker_gives_back_what_takes_too_long,
     );
     permissions::a_worker_needs_its_own_permissions_alone(&scene.program).await;
-    passed += 1;
+    watch::a_watch_outlasts_those_who_answer(&scene.program).await;
+    passed += 2;
     let name = scene.program.name;
     println!("{name}: {passed} scenarios passed in {:.1} s", begun.elapsed().as_secs_f64());
     scene.world.stop().await;

@@ -1,4 +1,5 @@
-// The handlers of the conformance kit, in TypeScript; with the argument `client`, the client's calls.
+// The handlers of the conformance kit, in TypeScript; with the argument `client`, the client's calls;
+// with `watch` and an instance, its events.
 // @ts-check
 
 import { appendFileSync, readFileSync } from "node:fs";
@@ -120,4 +121,14 @@ async function follow(client, instance) {
   return events;
 }
 
-await (process.argv[2] === "client" ? call() : work());
+/** @param {string} instance */
+async function watch(instance) {
+  const nc = await connect({ servers: NATS_URL });
+  console.log(JSON.stringify(await follow(new Client(nc), instance)));
+  await nc.close();
+}
+
+const [mode, instance] = process.argv.slice(2);
+if (mode === "client") await call();
+else if (mode === "watch") await watch(instance);
+else await work();

@@ -8,6 +8,7 @@ use engine::outside::wildcards;
 use model::{CommandId, Content, Map, MessageSource, Script};
 use protocol::{Body, Command, EventRaised, Message, Refusal, header, subject};
 use serde_json::{Value, json};
+use store::BookmarkFilter;
 use tokio_util::sync::CancellationToken;
 
 use super::in_order;
@@ -21,6 +22,8 @@ const TASK: &str = "executor: turn";
 const OPERATION: &str = "KV-Operation";
 /// The header with which a server marks the end of a key, such as the end of its time.
 const MARKER: &str = "Nats-Marker-Reason";
+/// Listeners that a dead letter names.
+const LISTENERS_MAX: usize = 10;
 /// Bytes of a correlation id, and of a key.
 const TEXT_BYTES_MAX: usize = 1_024;
 
@@ -68,7 +71,13 @@ pub(super) async fn take(
     match handed_over.await {
         Ok(()) => settle.await,
         Err(Unsent::Unfit(reason)) => {
-            if bury(cx, &message, &reason).await {
+            let sequence = sequence.to_string();
+            let found_at = [
+                (header::ORIGIN_STREAM, stream.to_owned()),
+                (header::ORIGIN_SEQUENCE, sequence),
+                (header::LISTENERS, listeners(cx, hash).await),
+            ];
+            if bury(cx, &message, &reason, found_at).await {
                 settle.await;
             }
         }
@@ -90,7 +99,9 @@ async fn command(
     let Some(payload) = payload(source, message, sequence).map_err(Unsent::Unfit)? else {
         return Ok(None);
     };
-    let Some(Judged { correlation_id, key }) = judged(cx, source, &payload).await? else {
+    let judged = judged(cx, source, &payload).await;
+    let judged = judged.map_err(|unsent| unsent.explained(source, message))?;
+    let Some(Judged { correlation_id, key }) = judged else {
         return Ok(None);
     };
     let id = key.map_or(id, |key| CommandId::new(model::derived(&["message-key", hash, &key])));
@@ -222,12 +233,28 @@ async fn publish(cx: &Cx, command: &Command) -> Result<(), Unsent> {
     }
 }
 
+/// The activities that listen to a source, as far as the database says so now.
+async fn listeners(cx: &Cx, hash: &str) -> String {
+    let triggers = cx.store.triggers(hash).await.unwrap_or_default().into_iter();
+    let filter = BookmarkFilter { hash: Some(hash.to_owned()), ..BookmarkFilter::default() };
+    let waiting = cx.store.find(&filter, LISTENERS_MAX as u64).await.unwrap_or_default();
+    let triggers = triggers.map(|one| (one.definition_id, one.activity_id));
+    let waiting = waiting.into_iter().map(|one| (one.definition_id, one.bookmark.activity_id));
+    let mut named: Vec<_> = triggers.chain(waiting).map(|(of, id)| format!("{of}/{id}")).collect();
+    named.sort();
+    named.dedup();
+    named.truncate(LISTENERS_MAX);
+    named.join(", ").replace(['\r', '\n'], " ")
+}
+
 /// Puts a message that no command can be made of among the dead letters; true if it is there.
-async fn bury(cx: &Cx, message: &Message, reason: &str) -> bool {
+async fn bury(cx: &Cx, message: &Message, reason: &str, found_at: [(&str, String); 3]) -> bool {
     let mut dead = message.clone();
     dead.subject = subject::dead(&format!("staunch.message.{}", subject::dotted(&message.subject)));
     dead.headers.insert(header::REASON.to_owned(), reason.replace(['\r', '\n'], " "));
     dead.headers.insert(header::ORIGIN.to_owned(), message.subject.clone());
+    let found_at = found_at.into_iter().filter(|(_, value)| !value.is_empty());
+    dead.headers.extend(found_at.map(|(name, value)| (name.to_owned(), value)));
     tracing::warn!(subject = message.subject, reason, "a message cannot be taken");
     let cut = Message { payload: Vec::new(), ..dead.clone() };
     let mut kept = cx.bus.publish(dead).await;
@@ -247,6 +274,20 @@ async fn bury(cx: &Cx, message: &Message, reason: &str) -> bool {
 }
 
 impl Unsent {
+    /// The same, with the reason why expressions have seen no JSON, where they have not.
+    fn explained(self, source: &MessageSource, message: &Message) -> Self {
+        let why = match source.content {
+            Content::Object => None,
+            Content::Message | Content::Key(_) => connectors::why_no_json(message),
+        };
+        match (self, why) {
+            (Self::Unfit(reason), Some(why)) => {
+                Self::Unfit(format!("{reason}; the body cannot be read as JSON: {why}"))
+            }
+            (unsent, _) => unsent,
+        }
+    }
+
     pub(super) fn reason(&self) -> &str {
         match self {
             Self::Unfit(reason) | Self::Later(reason) => reason,

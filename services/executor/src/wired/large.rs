@@ -8,6 +8,7 @@ use store::Payloads as _;
 
 use crate::Point;
 use crate::wired::crash::CrashAt;
+use crate::wired::request::keep;
 use crate::wired::world::{World, event, sequence, start, wait_for};
 
 /// The size of a MessagePack string of `n` characters is a few bytes more.
@@ -151,6 +152,51 @@ async fn a_large_value_that_is_gone_is_an_incident_that_names_it() {
         message.contains("there is no payload") && message.contains(hash.as_str()),
         "{message}"
     );
+}
+
+/// A script never finds a file without content where the content cannot be had.
+#[tokio::test(start_paused = true)]
+async fn a_content_that_cannot_be_had_is_an_incident_with_the_reason() {
+    let world = World::new();
+    let copes = "(doc => [doc.contentType, doc.content ?? doc.payload])(getInput('Doc'))";
+    for (id, script) in [
+        ("looks", "getInput('Doc').content ? 'has content' : 'is empty'"),
+        ("passes", "getInput('Doc').contentType"),
+        ("copes", copes),
+    ] {
+        let said =
+            json!({"type": "SetOutput", "outputName": "Said", "outputValue": {"js": script}});
+        let more =
+            json!({"inputs": [{"name": "Doc", "type": "Object"}], "outputs": [{"name": "Said"}]});
+        world.publish(id, sequence(vec![said]), more).await;
+    }
+    let _node = world.node("a").await;
+    let large = vec![0; 9 * 1024 * 1024];
+    let [absent, damaged, elsewhere, large_hash] =
+        [&b"absent"[..], b"damaged", b"elsewhere", &large[..]].map(model::PayloadHash::of);
+    keep(&world, &damaged, b"another", None).await;
+    keep(&world, &elsewhere, b"elsewhere", Some("s3://a/b")).await;
+    keep(&world, &large_hash, &large, None).await;
+    for (hash, reason) in [
+        (&absent, "there is no payload"),
+        (&damaged, "is damaged"),
+        (&elsewhere, "is in \"s3://a/b\": add this place"),
+        (&large_hash, "more than the 8388608 bytes"),
+    ] {
+        let doc = json!({"Doc": model::file::large("a", "x/y", 7, hash)});
+        let id = |definition: &str| format!("{definition}-{hash}");
+        for definition in ["looks", "passes", "copes"] {
+            world.send(&start(definition, &id(definition), doc.clone())).await;
+        }
+        world.until_status(&id("looks"), SubStatus::Faulted).await;
+        let message = world.record(&id("looks")).await.state.incidents[0].message.clone();
+        assert!(message.contains("the content of the file"), "{message}");
+        assert!(message.contains(reason) && message.contains(hash.as_str()), "{message}");
+        for (definition, said) in [("passes", json!("x/y")), ("copes", json!(["x/y", hash]))] {
+            world.until_status(&id(definition), SubStatus::Finished).await;
+            assert_eq!(world.record(&id(definition)).await.state.output["Said"], said);
+        }
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -274,6 +274,31 @@ async fn a_correlation_id_says_which_instance_goes_on() {
     let dead = world.bus.stored(Stream::Dead);
     let reason = dead[0].1.header(protocol::header::REASON);
     assert_eq!((dead.len(), reason), (1, Some("correlationId: the message has none")));
+
+    // It names who listens, and what cannot be read says so.
+    let header = |name: &str| dead[0].1.header(name);
+    assert_eq!(header(protocol::header::ORIGIN_STREAM), Some("ORDERS"));
+    assert_eq!(header(protocol::header::ORIGIN_SEQUENCE), Some("2"));
+    assert_eq!(header(protocol::header::LISTENERS), Some("trigger/m, wait/m"));
+    let deep = format!("{}1{}", "[".repeat(100), "]".repeat(100));
+    for body in [deep.as_bytes(), b"\xff\xfe", b"no order", b""] {
+        let message = protocol::Message {
+            subject: "orders.eu".to_owned(),
+            payload: body.to_vec(),
+            ..protocol::Message::default()
+        };
+        world.bus.outside().store(message, Duration::from_secs(5)).await.unwrap();
+    }
+    world.until("the letters", async || world.bus.stored(Stream::Dead).len() >= 5).await;
+    let dead = world.bus.stored(Stream::Dead);
+    for why in ["64 deep", "no text in UTF-8", "expected", "it is empty"] {
+        let says = "the body cannot be read as JSON: ";
+        let is_said = dead.iter().any(|(_, letter)| {
+            let reason = letter.header(protocol::header::REASON).unwrap_or_default();
+            reason.split_once(says).is_some_and(|(_, end)| end.contains(why))
+        });
+        assert!(is_said, "{why}: {dead:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -109,7 +109,7 @@ async fn a_request_that_makes_no_sense_is_answered_with_a_problem() {
 }
 
 /// Keeps these bytes as the payload of this name, whether or not they are its bytes.
-async fn keep(world: &World, hash: &PayloadHash, bytes: &[u8], place: Option<&str>) {
+pub(crate) async fn keep(world: &World, hash: &PayloadHash, bytes: &[u8], place: Option<&str>) {
     let (store, id, now) = (&world.store, hash.as_str(), world.now());
     store.begin_payload(id, place, now).await.unwrap();
     for (number, part) in (0..).zip(bytes.chunks(limits::PAYLOAD_CHUNK_BYTES)) {

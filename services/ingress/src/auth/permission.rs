@@ -270,6 +270,7 @@ const API: &[(&str, &str, Need)] = &[
     ("GET", "/audit", P("read:audit")),
     ("GET", "/nodes", P("read:nodes")),
     ("GET", "/cluster/leases", P("read:nodes")),
+    ("GET", "/cluster/counts", P("read:nodes")),
     ("GET", "/cluster/listeners", P("read:nodes")),
     ("GET", "/cluster/streams", P("read:nodes")),
     ("GET", "/cluster/database", P("read:nodes")),

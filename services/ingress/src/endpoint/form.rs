@@ -4,8 +4,8 @@
 use std::error::Error;
 
 use axum::body::Bytes;
-use axum::http::HeaderName;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::http::{HeaderName, StatusCode};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures::{Stream, StreamExt as _, stream};
@@ -143,8 +143,10 @@ pub(crate) fn unkept(error: payloads::Error, body_max: usize) -> Problem {
             )
         }
         payloads::Error::Unplaced(..) => Problem::unavailable(error.to_string()),
-        payloads::Error::Absent(_) | payloads::Error::Damaged(_) => {
-            Problem::not_found(error.to_string())
+        payloads::Error::Absent(_) => Problem::not_found(error.to_string()),
+        payloads::Error::Damaged(_) => {
+            tracing::error!(%error, "a payload cannot be read");
+            Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", error.to_string())
         }
     }
 }

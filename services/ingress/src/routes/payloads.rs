@@ -67,7 +67,9 @@ pub(super) async fn keep(
 
 /// The bytes of a payload.
 ///
-/// They are checked while they are sent: the connection breaks off where they are damaged.
+/// The first 256 KiB are read before the answer begins: 503 where they cannot be had now, 500 where they
+/// are missing. All are checked while they are sent: the connection breaks off where they are damaged. There
+/// are no ranges: the answer has all bytes.
 #[utoipa::path(get, path = "/payloads/{hash}", tag = "payloads",
     params(("hash" = String, Path, pattern = "^sha256-[0-9a-f]{64}$",
         example = "sha256-ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", description = "`sha256-` and 64 hexadecimal digits")),

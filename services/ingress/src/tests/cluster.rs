@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use axum::body::Body;
+use axum::http::Request;
 use bus::{Bus as _, From, Place};
 use engine::outside::NatsConfig;
 use serde_json::{Value, json};
 
-use super::world::{BOUND, World, waits_for};
+use super::world::{BOUND, World, send_to, waits_for};
 use crate::Config;
 
 #[tokio::test]
@@ -32,6 +34,33 @@ async fn the_cluster_shows_what_nats_and_the_database_hold() {
     assert_eq!(statements, json!({"node": "node", "items": [], "totalCount": 0}));
     let refused = world.get("/elsa/api/cluster/statements?orderBy=Text").await.problem(400);
     assert!(refused.contains("use Total, Mean, Max or Count"), "{refused}");
+}
+
+#[tokio::test]
+async fn each_node_counts_what_is_not_done_in_the_whole_cluster() {
+    let world = World::new().await;
+    // It is before this node by name: the metrics of the cluster are counted there.
+    let _first = world.join("a", "ingress").await;
+    let path = "/elsa/api/cluster/counts";
+    let before = world.get(path).await.expect(200);
+    assert_eq!((&before["timers"], &before["suspended"]), (&json!(0), &json!(0)), "{before:#}");
+    let delay = json!({"type": "Elsa.Delay", "id": "later", "timeSpan": "01:00:00"});
+    world.publish("waits", delay).await;
+    for _ in 0..2 {
+        let id = world.begin("waits").await;
+        world.until(&id, "Suspended").await;
+    }
+    // Another node counts for itself; this one gives its answer again for a few seconds.
+    let other = world.another().await;
+    let asked = || Request::get(path).body(Body::empty()).unwrap();
+    let counts = send_to(&other, asked()).await.expect(200);
+    let figures = ["suspended", "timers", "timersOverdue", "schedules"].map(|name| &counts[name]);
+    assert_eq!(figures, [2, 2, 0, 0], "{counts:#}");
+    assert_eq!(counts["isCutShort"], false);
+    testkit::eventually("this node counts again", BOUND, async || {
+        world.get(path).await.expect(200)["timers"] == 2
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -168,3 +168,27 @@ async fn a_payload_is_kept_first_and_named_by_a_start() {
     let answer = world.post("/elsa/api/workflow-definitions/doc/execute", &gone).await;
     assert!(answer.problem(404).contains("there is no payload"));
 }
+
+#[tokio::test]
+async fn a_payload_whose_place_is_away_is_a_problem_before_the_answer_begins() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().to_str().unwrap().to_owned();
+    let places = payloads::Places::open(&[place]).unwrap();
+    let world = World::with(Config { payload_places: places, ..Config::default() }).await;
+    let body = text(3 * MIB);
+    let hash = PayloadHash::of(body.as_bytes());
+    world.send(post("/elsa/api/payloads", "x/y", body.clone())).await.expect(201);
+    let path = format!("/elsa/api/payloads/{hash}");
+    let read = world.get(&path).await;
+    assert!(read.status == 200 && read.body.as_str() == Some(body.as_str()));
+
+    let id = world.store.payload(&hash).await.unwrap().unwrap().id;
+    let parts = folder.path().join(&id);
+    std::fs::remove_dir_all(&parts).unwrap();
+    let missing = world.get(&path).await.problem(500);
+    assert!(missing.contains("is damaged"), "{missing}");
+    // What is below a file cannot be opened.
+    std::fs::write(&parts, "").unwrap();
+    let away = world.get(&path).await.problem(503);
+    assert!(away.contains("the place where payloads rest does not answer"), "{away}");
+}

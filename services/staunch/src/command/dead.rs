@@ -160,10 +160,18 @@ fn summary(dead: &Letter) -> Value {
 }
 
 fn show(dead: &Letter) -> Result<(), Failure> {
+    output::json(&whole(dead))
+}
+
+/// A letter with its headers and its body, which is null where it has none.
+fn whole(dead: &Letter) -> Value {
     let mut shown = summary(dead);
     shown["headers"] = json!(dead.message.headers);
-    shown["body"] = dead.body();
-    output::json(&shown)
+    shown["body"] = match dead.message.payload.is_empty() {
+        true => Value::Null,
+        false => dead.body(),
+    };
+    shown
 }
 
 /// What became of the letters that were to be replayed.
@@ -242,6 +250,16 @@ mod tests {
 
     async fn left(bus: &MemoryBus) -> Vec<String> {
         all(bus).await.unwrap().iter().map(Letter::origin).collect()
+    }
+
+    #[test]
+    fn an_empty_body_is_shown_as_none() {
+        let message =
+            Message { subject: "staunch.dead.message.a".to_owned(), ..Message::default() };
+        let mut letter = Letter { number: 1, at: Timestamp::from_millis(0), message };
+        assert_eq!(whole(&letter)["body"], Value::Null);
+        letter.message.payload = b"{}".to_vec();
+        assert_eq!(whole(&letter)["body"], json!({}));
     }
 
     #[tokio::test]

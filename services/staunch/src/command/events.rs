@@ -33,7 +33,7 @@ pub(crate) struct EventsArgs {
     /// Only these events: started, suspended, finished, faulted, cancelled
     #[arg(long = "type", value_name = "NAME", value_delimiter = ',')]
     kinds: Vec<String>,
-    /// Where to begin: start, now, the number of an event, a time, or a time ago such as 2h
+    /// Where to begin: start, now, after the event of a number, at a time, or a time ago such as 2h
     #[arg(long, value_name = "PLACE")]
     from: Option<String>,
     /// Ends after the events that are there; begins at the oldest unless --from says otherwise

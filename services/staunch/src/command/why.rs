@@ -36,9 +36,14 @@ pub(crate) async fn run(args: WhyArgs, format: Format) -> Result<(), Failure> {
 
 /// The answer for people.
 fn lines(why: &Value, server: &str) -> Vec<String> {
-    let mut lines = vec![shown(why, "answer"), String::new()];
+    let answer = shown(why, "answer");
+    let mut lines = vec![answer.clone(), String::new()];
     for finding in list(why, "findings") {
-        lines.push(format!("{:<6}  {}", shown(&finding, "weight"), shown(&finding, "says")));
+        // The end of an instance is its answer; nothing blocks it.
+        let is_said = shown(&finding, "cause") == "ended" && shown(&finding, "says") == answer;
+        if !is_said {
+            lines.push(format!("{:<6}  {}", shown(&finding, "weight"), shown(&finding, "says")));
+        }
         for action in list(&finding, "actions") {
             let staunch = shown(&action, "staunch");
             let staunch = match server != USUAL_SERVER && takes(&staunch, "server") {
@@ -120,5 +125,15 @@ mod tests {
         assert!(lines.contains(&"          nats req x".to_owned()));
         assert!(lines.contains(&"not known: the queue: no answer".to_owned()));
         assert!(!lines.join("").contains('\u{1b}'), "{lines:?}");
+    }
+
+    #[test]
+    fn the_end_of_an_instance_is_said_once() {
+        let says = "It is Finished since T (3 s); nothing moves it any more.";
+        let why = json!({"answer": says, "findings": [{"weight": "blocks", "cause": "ended",
+            "says": says, "actions": [{"what": "start a new one", "staunch": "staunch x"}]}]});
+        let lines = lines(&why, USUAL_SERVER);
+        assert_eq!(lines.iter().filter(|line| line.contains(says)).count(), 1, "{lines:?}");
+        assert!(lines.contains(&"        to start a new one:".to_owned()), "{lines:?}");
     }
 }

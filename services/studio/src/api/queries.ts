@@ -128,7 +128,21 @@ export const incidentGroupsQuery = (asked: { definitionId?: string; page: number
     refetchInterval: 15_000,
   });
 
-/** The metrics of the node that answers; those of the cluster are the same at each node. */
+/** What is not done in the whole cluster: the same at each node. */
+export const clusterCountsQuery = queryOptions({
+  queryKey: ["cluster", "counts"],
+  queryFn: ({ signal }) => get<Api["ClusterCounts"]>("/cluster/counts", undefined, signal),
+  refetchInterval: 5000,
+});
+
+/** What NATS holds. */
+export const natsQuery = queryOptions({
+  queryKey: ["cluster", "streams"],
+  queryFn: ({ signal }) => get<Api["NatsFigures"]>("/cluster/streams", undefined, signal),
+  refetchInterval: 5000,
+});
+
+/** The metrics of the node that answers. Its figures of the cluster are 0 unless it counts them for all. */
 export const metricsQuery = queryOptions({
   queryKey: ["metrics"],
   queryFn: async ({ signal }) => {

@@ -769,6 +769,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/elsa/api/cluster/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How many instances, timers, schedules and messages of the whole cluster are not done: the same at
+         *     each node. Each figure is counted up to 1000000. An answer may be 5 seconds old, and 20 times as
+         *     old as its counting took: `countedAt` is the time of its counting.
+         */
+        get: operations["get_cluster_counts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/elsa/api/cluster/database": {
         parameters: {
             query?: never;
@@ -1571,7 +1592,9 @@ export interface paths {
         };
         /**
          * The bytes of a payload.
-         * @description They are checked while they are sent: the connection breaks off where they are damaged.
+         * @description The first 256 KiB are read before the answer begins: 503 where they cannot be had now, 500 where they
+         *     are missing. All are checked while they are sent: the connection breaks off where they are damaged. There
+         *     are no ranges: the answer has all bytes.
          */
         get: operations["get_payloads_hash"];
         put?: never;
@@ -3483,6 +3506,56 @@ export interface components {
             property?: string | null;
             /** @description `error` or `warning`. */
             severity: string;
+        };
+        /** @description The number of things in the whole cluster that are not done. */
+        ClusterCounts: {
+            /**
+             * Format: int64
+             * @description Accepted commands that are not applied yet.
+             */
+            commands: number;
+            /**
+             * Format: date-time
+             * @description When they were counted, by the clock of the database.
+             */
+            countedAt: string;
+            /**
+             * Format: int64
+             * @description Instances with work to do.
+             */
+            executing: number;
+            /** @description A figure ends at 1000000: there may be more. */
+            isCutShort: boolean;
+            /**
+             * Format: int64
+             * @description Messages that are committed and not yet known to be published.
+             */
+            outbox: number;
+            /**
+             * Format: int64
+             * @description Instances that were accepted and have not run.
+             */
+            pending: number;
+            /**
+             * Format: int64
+             * @description Schedules of published definitions that will fire again.
+             */
+            schedules: number;
+            /**
+             * Format: int64
+             * @description Instances that wait.
+             */
+            suspended: number;
+            /**
+             * Format: int64
+             * @description Waits of instances with a due time.
+             */
+            timers: number;
+            /**
+             * Format: int64
+             * @description Those of them that have been due for more than 10 seconds.
+             */
+            timersOverdue: number;
         };
         /** @description An accepted command that is not applied. */
         CommandWaiting: {
@@ -12289,6 +12362,50 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    get_cluster_counts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The number of things in the whole cluster that are not done. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "commands": 1,
+                     *       "countedAt": "2026-01-31T08:00:00.000Z",
+                     *       "executing": 1,
+                     *       "isCutShort": false,
+                     *       "outbox": 1,
+                     *       "pending": 1,
+                     *       "schedules": 1,
+                     *       "suspended": 1,
+                     *       "timers": 1,
+                     *       "timersOverdue": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ClusterCounts"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["TooSlow"];
         };

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { networkChanged } from "./network";
 import { become } from "./presence";
 import { EventParser, follow, readOnce, type ServerEvent } from "./sse";
 
@@ -215,6 +216,22 @@ describe("a stream that is followed", () => {
       become("first");
       await vi.advanceTimersByTimeAsync(30_000);
       expect([signals.length, isOpen()]).toEqual([6, true]);
+    });
+
+    it("connects again when the network changes, and says so until it is", async () => {
+      await begin();
+      answers = () => new Response("", { status: 503 });
+      networkChanged();
+      await vi.advanceTimersByTimeAsync(10);
+      expect(isOpen()).toBe(false);
+      expect(states.at(-1)).toBe("broken");
+      await vi.advanceTimersByTimeAsync(60_000);
+      const tries = signals.length;
+      answers = streaming;
+      networkChanged();
+      await vi.advanceTimersByTimeAsync(10);
+      expect([signals.length, isOpen()]).toEqual([tries + 1, true]);
+      expect(states.at(-1)).toBe("open");
     });
 
     it("does not wait for ever to open", async () => {

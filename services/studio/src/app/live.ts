@@ -158,10 +158,7 @@ export function useLiveReload(queryKey: QueryKey, matters?: (event: Happening) =
   const latest = useRef({ queryKey, matters });
   latest.current = { queryKey, matters };
   useEffect(() => {
-    const reload = throttle(
-      () => client.invalidateQueries({ queryKey: latest.current.queryKey }),
-      RELOAD_MS,
-    );
+    const reload = throttle(() => client.invalidateQueries({ queryKey: latest.current.queryKey }), RELOAD_MS);
     const stop = onHappenings((events) => {
       const { matters } = latest.current;
       if (!matters || events.some(matters)) reload();

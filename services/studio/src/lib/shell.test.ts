@@ -1,5 +1,15 @@
-import { expect, it } from "vitest";
-import { quoted, staunch } from "./shell";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { session } from "../api/session";
+import { curl, quoted, served, staunch } from "./shell";
+
+beforeEach(() => {
+  vi.stubGlobal("sessionStorage", { setItem: vi.fn(), removeItem: vi.fn() });
+});
+
+afterEach(() => {
+  session.set({ kind: "none" });
+  vi.unstubAllGlobals();
+});
 
 it("quotes what a shell would take apart", () => {
   expect(quoted("Acme.ChargeCard@2")).toBe("Acme.ChargeCard@2");
@@ -12,4 +22,27 @@ it("names the server where it is not the one that is asked by itself", () => {
   expect(staunch("workflow ls", "https://acme.test/flows")).toBe(
     "staunch workflow ls --server https://acme.test/flows",
   );
+});
+
+it("names a key where the server wants one, and never the one that is used here", () => {
+  expect(curl("/tasks/pools")).toBe("curl http://localhost/elsa/api/tasks/pools");
+  session.set({ kind: "key", key: "mine" });
+  expect(curl("/activity-types/Ship%20it/1", "-X DELETE")).toBe(
+    "curl -X DELETE 'http://localhost/elsa/api/activity-types/Ship%20it/1' -H \"Authorization: ApiKey $STAUNCH_API_KEY\"",
+  );
+});
+
+it("names the server in lines that the server wrote", () => {
+  const server = "https://acme.test/flows";
+  expect(served("staunch instance restart 6b1f", server)).toBe(
+    `staunch instance restart 6b1f --server ${server}`,
+  );
+  for (const line of [
+    "staunch provision",
+    "staunch dead replay 7",
+    "staunch server --role timer",
+    `staunch top --server ${server}`,
+  ]) {
+    expect(served(line, server)).toBe(line);
+  }
 });

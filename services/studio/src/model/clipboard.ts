@@ -14,6 +14,7 @@ import {
 } from "./json";
 import { emptyFlowchart, freeName, newId } from "./make";
 import { valueAt } from "./patch";
+import { addStates } from "./states";
 import { Steps } from "./steps";
 import { endsOf, type PageView, type Point, placeOf } from "./view";
 
@@ -21,9 +22,25 @@ import { endsOf, type PageView, type Point, placeOf } from "./view";
 export interface Clip {
   activities: Members[];
   connections: Json[];
+  /** States of a machine, with the transitions between them. */
+  states?: Members[];
+  transitions?: Json[];
+}
+
+export const isEmpty = (clip: Clip): boolean => clip.activities.length === 0 && !clip.states?.length;
+
+function statesOf(view: PageView, keys: readonly string[]): Clip {
+  const states = view.items.flatMap((item) => (item.state && keys.includes(item.key) ? [item.state] : []));
+  const names = new Set(states.map((state) => textOf(state.name)));
+  const transitions = listOf(view.inside?.transitions).filter((one) => {
+    const ends = membersOf(one);
+    return names.has(textOf(ends?.from)) && names.has(textOf(ends?.to));
+  });
+  return { activities: [], connections: [], states, transitions };
 }
 
 export function clipOf(view: PageView, keys: readonly string[]): Clip {
+  if (view.kind === "machine") return statesOf(view, keys);
   const items = view.items.filter((item) => item.entry && keys.includes(item.key));
   const ids = new Set(items.flatMap((item) => (item.entry ? [idOf(item.entry.activity)] : [])));
   const connections = view.kind === "flow" ? listOf(view.inside?.connections) : [];
@@ -33,10 +50,10 @@ export function clipOf(view: PageView, keys: readonly string[]): Clip {
   };
 }
 
-export const clipText = (clip: Clip): string =>
-  writeText({ activities: clip.activities, connections: clip.connections });
+export const clipText = ({ activities, connections, states, transitions }: Clip): string =>
+  writeText(states ? { states, transitions: transitions ?? [] } : { activities, connections });
 
-/** Reads copied text: a clip, one activity, a list of activities, or a whole definition. */
+/** Reads copied text: a clip, one activity, a list of activities or states, or a whole definition. */
 export function readClip(text: string): Clip | undefined {
   let value: Json;
   try {
@@ -47,10 +64,16 @@ export function readClip(text: string): Clip | undefined {
   if (isActivity(value)) return { activities: [value], connections: [] };
   const inside = membersOf(membersOf(value)?.root) ?? membersOf(value);
   const activities = (Array.isArray(value) ? value : listOf(inside?.activities)).filter(isActivity);
-  return activities.length === 0 ? undefined : { activities, connections: listOf(inside?.connections) };
+  if (activities.length > 0) return { activities, connections: listOf(inside?.connections) };
+  const states = listOf(inside?.states).flatMap((one) => {
+    const state = membersOf(one);
+    return state && textOf(state.name) ? [state] : [];
+  });
+  if (states.length === 0) return undefined;
+  return { activities, connections: [], states, transitions: listOf(inside?.transitions) };
 }
 
-function idsIn(activity: Members, into: Map<string, string>, make: () => string): void {
+function idsIn(activity: Json, into: Map<string, string>, make: () => string): void {
   const walk = (value: Json): void => {
     if (Array.isArray(value)) value.forEach(walk);
     else if (isMembers(value)) {
@@ -96,7 +119,8 @@ function withReference(reference: Json, ids: ReadonlyMap<string, string>): Json 
 /** A copy with ids of its own, and names that no other activity has. */
 export function copyOf(clip: Clip, index: Index, make: () => string = newId): Clip {
   const ids = new Map<string, string>();
-  for (const activity of clip.activities) idsIn(activity, ids, make);
+  for (const one of [...clip.activities, ...(clip.states ?? []), ...(clip.transitions ?? [])])
+    idsIn(one, ids, make);
   const taken = new Set([...index.entries.values()].map((entry) => textOf(entry.activity.name)));
   const activities = clip.activities.map((activity): Members => {
     const copy = membersOf(withIds(activity, ids)) ?? activity;
@@ -107,8 +131,22 @@ export function copyOf(clip: Clip, index: Index, make: () => string = newId): Cl
     taken.add(free);
     return { ...copy, name: free };
   });
-  return { activities, connections: clip.connections.map((one) => withIds(one, ids)) };
+  const copy: Clip = { activities, connections: clip.connections.map((one) => withIds(one, ids)) };
+  if (!clip.states) return copy;
+  const states = clip.states.map((one) => membersOf(withIds(one, ids)) ?? one);
+  return { ...copy, states, transitions: clip.transitions?.map((one) => withIds(one, ids)) };
 }
+
+/** The corner of what is copied, if it has places. */
+export function cornerOf(clip: Clip): Point | undefined {
+  const all = [...clip.activities, ...(clip.states ?? [])].flatMap((one) => placeOf(one) ?? []);
+  if (all.length === 0) return undefined;
+  return { x: Math.min(...all.map(({ x }) => x)), y: Math.min(...all.map(({ y }) => y)) };
+}
+
+/** Whether a page takes it: states go into a machine, activities go anywhere else. */
+export const fits = (view: PageView, clip: Clip): boolean =>
+  (view.kind === "machine") === (clip.states !== undefined);
 
 function shifted(activity: Members, by: Point): Members {
   const at = placeOf(activity);
@@ -131,7 +169,11 @@ export function paste(
   const activities: Members[] = copy.activities.map((activity) => shifted(activity, by));
   const steps = new Steps(index.doc);
   const select = activities.map(idOf);
-  if (view.kind === "machine") return steps.edit(label);
+  if (!fits(view, clip)) return steps.edit(label);
+  if (copy.states) {
+    const states = copy.states.map((state) => shifted(state, by));
+    return addStates(index, view, states, copy.transitions ?? [], label);
+  }
   if ((view.kind === "flow" || view.kind === "list") && view.inside) {
     const member = [...view.path, childrenMember(view.inside) ?? "activities"];
     for (const activity of activities) steps.append(member, activity);

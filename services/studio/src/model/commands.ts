@@ -3,6 +3,7 @@ import type { Edit } from "./history";
 import { type Json, type Members, membersOf } from "./json";
 import { emptyFlowchart, newId } from "./make";
 import { type Path, valueAt } from "./patch";
+import { stateName, transition } from "./states";
 import { Steps } from "./steps";
 import { type Ends, endsOf, type Line, type PageView, type Point, placeOf } from "./view";
 
@@ -90,12 +91,7 @@ export function connect(
 ): Edit {
   const steps = new Steps(index.doc);
   if (view.kind === "machine") {
-    const name = (key: string) => key.replace(/^state:/, "");
-    steps.append([...view.path, "transitions"], {
-      name: `${name(from)} to ${name(to)}`,
-      from: name(from),
-      to: name(to),
-    });
+    steps.append([...view.path, "transitions"], transition(stateName(from), stateName(to)));
   } else if (
     view.kind === "flow" &&
     !view.lines.some((line) => line.from === from && line.port === port && line.to === to)

@@ -88,7 +88,7 @@ export function memberOf(name: string): string {
 }
 
 export function wordsOf(name: string): string {
-  return name.replace(/([a-z0-9])([A-Z])/g, "$1 $2");
+  return name.replace(/([a-z0-9])([A-Z])/g, "$1 $2").replace(/\bJava Script\b/g, "JavaScript");
 }
 
 export const shortType = (typeName: string): string => typeName.slice(typeName.lastIndexOf(".") + 1);

@@ -3,6 +3,10 @@ import type { Line, PageView, Point } from "./view";
 
 export const WIDTH = 200;
 export const HEIGHT = 56;
+/** Between a card and the one that it leads to. */
+export const GAP = 72;
+/** Lists are close together; between states there are the names of transitions. */
+const RANKS: Partial<Record<PageView["kind"], number>> = { list: 48, machine: 176 };
 
 const direction = (view: PageView): "LR" | "TB" => (view.kind === "list" ? "TB" : "LR");
 
@@ -34,14 +38,17 @@ export function arrange(
 ): Map<string, Point> {
   const places = arranged(view, height);
   if (direction(view) === "TB") return places;
-  const turned = new Map([...places].map(([key, { x, y }]) => [key, { x, y: -y - height(key) }] as const));
+  const bottom = Math.max(0, ...[...places].map(([key, { y }]) => y + height(key)));
+  const turned = new Map(
+    [...places].map(([key, { x, y }]) => [key, { x, y: bottom - y - height(key) }] as const),
+  );
   return inversions(view, turned, ports) < inversions(view, places, ports) ? turned : places;
 }
 
 function arranged(view: PageView, height: (key: string) => number): Map<string, Point> {
   const graph = new dagre.graphlib.Graph({ multigraph: true });
   const isList = direction(view) === "TB";
-  graph.setGraph({ rankdir: direction(view), nodesep: isList ? 48 : 32, ranksep: isList ? 48 : 72 });
+  graph.setGraph({ rankdir: direction(view), nodesep: isList ? 48 : 32, ranksep: RANKS[view.kind] ?? GAP });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const item of view.items) graph.setNode(item.key, { width: WIDTH, height: height(item.key) });
   for (const line of view.lines) {
@@ -58,14 +65,15 @@ function arranged(view: PageView, height: (key: string) => number): Map<string, 
 }
 
 const hides = (one: Point, other: Point): boolean =>
-  Math.abs(one.x - other.x) < WIDTH && Math.abs(one.y - other.y) < HEIGHT + 8;
+  Math.abs(one.x - other.x) < WIDTH && Math.abs(one.y - other.y) < HEIGHT + 32;
 
-function freePlace(wanted: Point, taken: readonly Point[]): Point {
+/** The wanted place, or the next one below it where nothing is covered. */
+export function freePlace(wanted: Point, taken: readonly Point[]): Point {
   let place = wanted;
   for (let tries = 0; tries < 200; tries++) {
     const other = taken.find((one) => hides(one, place));
     if (!other) return place;
-    place = { x: place.x, y: other.y + HEIGHT + 24 };
+    place = { x: place.x, y: other.y + HEIGHT + 48 };
   }
   return place;
 }
@@ -73,11 +81,11 @@ function freePlace(wanted: Point, taken: readonly Point[]): Point {
 function beside(key: string, lines: readonly Line[], placed: ReadonlyMap<string, Point>): Point | undefined {
   for (const line of lines) {
     const before = line.to === key ? placed.get(line.from) : undefined;
-    if (before) return { x: before.x + WIDTH + 72, y: before.y };
+    if (before) return { x: before.x + WIDTH + GAP, y: before.y };
   }
   for (const line of lines) {
     const after = line.from === key ? placed.get(line.to) : undefined;
-    if (after) return { x: after.x - WIDTH - 72, y: after.y };
+    if (after) return { x: after.x - WIDTH - GAP, y: after.y };
   }
   return undefined;
 }
@@ -111,7 +119,7 @@ export function placesOf(
 export function placeFor(places: ReadonlyMap<string, Point>, after?: string): Point {
   const taken = [...places.values()];
   const before = after === undefined ? undefined : places.get(after);
-  if (before) return freePlace({ x: before.x + WIDTH + 72, y: before.y }, taken);
+  if (before) return freePlace({ x: before.x + WIDTH + GAP, y: before.y }, taken);
   if (taken.length === 0) return { x: 0, y: 0 };
   return freePlace(
     {

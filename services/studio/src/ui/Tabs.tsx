@@ -33,7 +33,7 @@ export function Tabs({ label, tabs, current, onChange, children }: Props) {
         role="tablist"
         aria-label={label}
         onKeyDown={move}
-        className="flex shrink-0 overflow-x-auto border-b border-line px-2"
+        className="flex shrink-0 overflow-x-auto px-2 shadow-[inset_0_-1px_var(--line)]"
       >
         {tabs.map((tab) => (
           <button
@@ -45,7 +45,7 @@ export function Tabs({ label, tabs, current, onChange, children }: Props) {
             aria-controls={`${base}-panel`}
             tabIndex={tab.key === current ? 0 : -1}
             onClick={() => onChange(tab.key)}
-            className={`-mb-px h-9 border-b-2 px-3 text-sm whitespace-nowrap ${
+            className={`h-9 border-b-2 px-3 text-sm whitespace-nowrap ${
               tab.key === current
                 ? "border-accent font-medium text-ink"
                 : "border-transparent text-soft hover:text-ink"
@@ -64,7 +64,7 @@ export function Tabs({ label, tabs, current, onChange, children }: Props) {
         aria-labelledby={`${base}-${current}`}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a panel that scrolls must be reached by keyboard
         tabIndex={0}
-        className="min-h-0 flex-1 overflow-auto"
+        className="relative min-h-0 flex-1 overflow-auto"
       >
         {children}
       </div>

@@ -9,6 +9,10 @@ interface Notice {
   bad: boolean;
 }
 
+/** How long a notice stays, in milliseconds; a bad one is read twice. */
+const SHORT = 5000;
+const LONG = 20_000;
+
 let notices: Notice[] = [];
 let next = 1;
 const listeners = new Set<() => void>();
@@ -21,7 +25,7 @@ function set(all: Notice[]): void {
 function add(text: string, bad: boolean): void {
   const id = next++;
   set([...notices.slice(-3), { id, text, bad }]);
-  if (!bad) setTimeout(() => set(notices.filter((one) => one.id !== id)), 5000);
+  setTimeout(() => set(notices.filter((one) => one.id !== id)), bad ? LONG : SHORT);
 }
 
 export const notify = (text: string) => add(text, false);

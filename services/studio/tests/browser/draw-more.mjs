@@ -66,9 +66,32 @@ export async function insertIntoLine({ page }) {
   const [left, right] = [await edge(card(page, "Two"), "right"), await edge(card(page, "Three"), "left")];
   await drag(page, from, { x: (left.x + right.x) / 2, y: left.y });
   await page.waitForFunction(() => document.querySelectorAll(".react-flow__edge").length === 3);
+  const boxes = await Promise.all(["Two", "Free", "Three"].map((name) => card(page, name).boundingBox()));
+  for (const [one, next] of [boxes.slice(0, 2), boxes.slice(1)])
+    assert.ok(one.x + one.width < next.x, "a card on a line covers nothing");
   await page.locator("#designer-canvas").focus();
   await page.keyboard.press("Control+z");
   await page.waitForFunction(() => document.querySelectorAll(".react-flow__edge").length === 2);
+}
+
+/** Activities in a box are copied, not the text beside the canvas. */
+export async function boxCopy({ page }) {
+  const canvas = await page.locator("#designer-canvas").boundingBox();
+  await page.keyboard.down("Shift");
+  await drag(
+    page,
+    { x: canvas.x + 4, y: canvas.y + 4 },
+    { x: canvas.x + canvas.width - 4, y: canvas.y + canvas.height - 80 },
+  );
+  await page.keyboard.up("Shift");
+  assert.equal(await page.evaluate(() => document.getSelection().toString()), "");
+  await page.keyboard.press("Control+c");
+  const copied = JSON.parse(await page.evaluate(() => navigator.clipboard.readText()));
+  assert.ok(copied.activities.length > 2);
+  await page.keyboard.press("Escape");
+  // At its edge the canvas has moved along.
+  await page.keyboard.press("f");
+  await page.waitForTimeout(300);
 }
 
 export async function wrapAndReorder({ page, look }) {
@@ -172,6 +195,10 @@ export async function machine({ page, look }) {
   await inspector(page).getByLabel("Name").fill("Late");
   await page.keyboard.press("Tab");
   await card(page, "Late").waitFor();
+  await page.keyboard.press("Control+d");
+  await card(page, "Late1").waitFor();
+  await page.keyboard.press("Control+z");
+  await card(page, "Late1").waitFor({ state: "detached" });
   await look("machine");
 }
 
@@ -210,6 +237,7 @@ export async function savedAgain({ page }, { call }) {
 export const moreSteps = [
   openMixed,
   insertIntoLine,
+  boxCopy,
   wrapAndReorder,
   inPlace,
   guides,

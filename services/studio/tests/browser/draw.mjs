@@ -109,6 +109,12 @@ async function keyboard({ page }) {
   await page.keyboard.press("Alt+ArrowLeft");
   await inspector(page).getByText("Leaves through True or False.").waitFor();
   await page.keyboard.press("l");
+  await page.waitForTimeout(300);
+  const seen = await page.locator("#designer-canvas").boundingBox();
+  for (const one of await page.locator(".react-flow__node").all()) {
+    const box = await one.boundingBox();
+    assert.ok(box.y > seen.y && box.y + box.height < seen.y + seen.height, "what is arranged is seen");
+  }
   await page.keyboard.press("f");
   await page.keyboard.press("?");
   await named(page, "heading", "Keys").waitFor();

@@ -15,7 +15,7 @@ import {
   watcher,
 } from "./manage.mjs";
 import { causes, compared, holdings, lastHour, needs, schedules, tryIt } from "./operate.mjs";
-import { crowd, lost, offline, undrawn } from "./weak.mjs";
+import { crowd, flood, lost, offline, undrawn } from "./weak.mjs";
 import { deep, skip, tasks } from "./work.mjs";
 
 /** Signs in where the server asks for it: with a wrong password, then with the right one. */
@@ -333,6 +333,7 @@ export const steps = [
   undrawn,
   offline,
   crowd,
+  flood,
   phone,
   german,
   watcher,

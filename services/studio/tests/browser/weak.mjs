@@ -1,4 +1,5 @@
-// A connection that breaks, and a browser with many tabs: what is on the page stays, and nothing waits for ever.
+// A connection that breaks, a browser with many tabs, a flood of events: what is on the page stays, and nothing
+// waits for ever.
 import assert from "node:assert/strict";
 import { named, rail } from "./find.mjs";
 import { enter } from "./world.mjs";
@@ -43,8 +44,9 @@ export async function undrawn({ page, look }, { studio }) {
   await named(page, "heading", "Home").waitFor();
 }
 
-/** After a while the code of all pages is there, and the connection may break. */
-export async function offline({ page, context }, { studio }) {
+/** After a while the code of all pages is there, and the connection may break: the light says so at once. */
+export async function offline({ page, context, expect }, { studio }) {
+  expect(/net::ERR_INTERNET_DISCONNECTED/);
   await page.goto(`${studio}/`);
   const wanted = ["TasksPage.js", "SecretsPage.js", "designer.js"];
   await page.waitForFunction(
@@ -52,10 +54,62 @@ export async function offline({ page, context }, { studio }) {
       names.every((name) => performance.getEntriesByType("resource").some((one) => one.name.endsWith(name))),
     wanted,
   );
+  const light = page.getByTitle("Live updates, and the node that sends them");
+  const broken = light.getByText(/^Connecting/);
+  await light.waitFor();
+  await broken.waitFor({ state: "detached" });
   await context.setOffline(true);
+  await broken.waitFor({ timeout: 5000 });
   await rail(page, "Cluster").click();
   await named(page, "heading", "Cluster").first().waitFor();
   await context.setOffline(false);
+  await broken.waitFor({ state: "detached", timeout: 10_000 });
+}
+
+const FLOOD = "browser-flood";
+const FLOOD_STARTS = 4000;
+
+/** Thousands of events in the last minutes, and more that come: the page answers, and asks no more than otherwise. */
+export async function flood({ page }, { studio, call, made }) {
+  made.push(FLOOD);
+  await call("POST", "/workflow-definitions/import?publish=true", {
+    definitionId: FLOOD,
+    name: "Flood",
+    root: { id: "line", type: "Elsa.WriteLine", text: "one of many" },
+  });
+  const dispatch = () => call("POST", `/workflow-definitions/${FLOOD}/bulk-dispatch`, { count: 1000 });
+  for (let started = 1000; started < FLOOD_STARTS; started += 1000) await dispatch();
+
+  let asked = 0;
+  const count = (request) => {
+    if (request.url().endsWith("/workflow-instances/query")) asked += 1;
+  };
+  page.on("request", count);
+  const begin = Date.now();
+  await page.goto(`${studio}/`);
+  const feed = page.getByRole("region", { name: "Just happened" });
+  await feed.getByRole("listitem").nth(39).waitFor();
+  const last = dispatch();
+  for (let look = 0; look < 20; look += 1) {
+    const late = await page.evaluate(() => {
+      const at = performance.now();
+      return new Promise((resolve) => setTimeout(() => resolve(performance.now() - at), 0));
+    });
+    assert.ok(late < 2000, `the page answers after ${late} ms`);
+    await page.waitForTimeout(200);
+  }
+  await last;
+  page.off("request", count);
+  // Seven lists and counts follow the events, each at most once in two seconds.
+  const most = 7 * ((Date.now() - begin) / 2000 + 3);
+  assert.ok(asked <= most, `${asked} lists of instances were asked for`);
+
+  const ofFlood = { definitionIds: [FLOOD], pageSize: 1000 };
+  for (;;) {
+    const { items } = await call("POST", "/workflow-instances/query", ofFlood);
+    if (items.length === 0) return;
+    await call("POST", "/bulk-actions/delete/workflow-instances", { ids: items.map(({ id }) => id) });
+  }
 }
 
 /** Many tabs that can all be seen: the latest one alone holds its streams, and requests are answered. */

@@ -151,6 +151,13 @@ impl Parse for NameLists {
                      for the rest"
                 ));
             }
+            let first = pattern.split_once('.').map(|(first, _)| first);
+            if first.is_some_and(|first| first == "staunch" || first.starts_with(['$', '_'])) {
+                return Err(format!(
+                    "{pattern:?} allows nothing: subjects of Staunch and of NATS (`staunch.`, `$`, `_`) \
+                     are never allowed; leave it out"
+                ));
+            }
             Ok(pattern.to_owned())
         })
         .map(Self)
@@ -255,6 +262,17 @@ mod tests {
         assert_eq!((rate.count.get(), rate.time), (100, Duration::from_secs(60)));
         for text in ["", "100", "0/1s", "-1/1s", "1/0s", "1/25h", "1/2d", "4294967295/1ms"] {
             assert!(Rate::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn subjects_that_are_never_allowed_are_refused() {
+        for good in ["*=orders.>|>", "order=staunchly.>", "*=staunch|_config"] {
+            NameLists::parse(good).unwrap();
+        }
+        for never in ["staunch.>", "$KV.>", "$JS.API.>", "_INBOX.>"] {
+            let refused = NameLists::parse(&format!("*=orders.>|{never}")).unwrap_err();
+            assert!(refused.contains(never) && refused.contains("never allowed"), "{refused}");
         }
     }
 }

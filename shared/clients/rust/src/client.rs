@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use async_nats::HeaderMap;
 use async_nats::jetstream::{self, context::PublishErrorKind};
+use async_nats::{HeaderMap, RequestError, RequestErrorKind};
 use futures::StreamExt as _;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -288,8 +288,9 @@ impl Client {
 
 /// The events of an instance.
 ///
-/// They are heard live, and may be lost; the end is not: the instance is asked for every few seconds.
-/// An instance that does not exist yet is waited for.
+/// They are heard live, and may be lost; the end is not: the instance is asked for every few seconds,
+/// and again when nobody answers, or with 408, 429 or 5xx. An instance that does not exist yet is
+/// waited for. A watch of one that never ends has to be dropped.
 #[derive(Debug)]
 pub struct Watch {
     client: Client,
@@ -303,7 +304,7 @@ impl Watch {
     /// The next event; none after the last.
     ///
     /// # Errors
-    /// When an event cannot be read, or nobody answers.
+    /// When an event cannot be read, the instance may not be asked for, or the connection is closed.
     pub async fn next(&mut self) -> Result<Option<Event>, Error> {
         while !self.is_over {
             let heard = tokio::time::timeout(self.patience, self.events.next()).await;
@@ -326,7 +327,7 @@ impl Watch {
 
     async fn end(&self) -> Result<Option<Event>, Error> {
         let found = match self.client.query(&self.instance).await {
-            Err(Error::Request { status: 404, .. }) => return Ok(None),
+            Err(error) if may_be_answered(&error) => return Ok(None),
             found => found?,
         };
         Ok(over(&found.sub_status).map(|event| Event {
@@ -338,6 +339,17 @@ impl Watch {
             incidents: found.incidents,
             sub_status: found.sub_status.clone(),
         }))
+    }
+}
+
+/// Whether the same query may be answered later.
+fn may_be_answered(error: &Error) -> bool {
+    match error {
+        Error::Request { status, .. } => matches!(status, 404 | 408 | 429 | 500..),
+        Error::Nats(error) => error.downcast_ref::<RequestError>().is_some_and(|error| {
+            matches!(error.kind(), RequestErrorKind::NoResponders | RequestErrorKind::TimedOut)
+        }),
+        Error::Refused(_) | Error::Unreadable(_) => false,
     }
 }
 

@@ -2,7 +2,7 @@
 
 import { createHash, randomUUID } from "node:crypto";
 import { jetstream } from "@nats-io/jetstream";
-import { headers, type Msg, type MsgHdrs, type NatsConnection } from "@nats-io/transport-node";
+import { errors, headers, type Msg, type MsgHdrs, type NatsConnection } from "@nats-io/transport-node";
 import { PAYLOAD_BYTES_MAX, dotted, token } from "./wire.js";
 
 type Values = Record<string, unknown>;
@@ -74,6 +74,15 @@ const OVER: Record<string, string> = {
   Cancelled: "cancelled",
 };
 
+/** Whether the same query may be answered later. */
+function mayBeAnswered(error: unknown): boolean {
+  if (error instanceof RequestError) {
+    return [404, 408, 429].includes(error.status) || error.status >= 500;
+  }
+  if (error instanceof errors.RequestError) return error.isNoResponders();
+  return error instanceof errors.TimeoutError;
+}
+
 /** A client of Staunch over a connection to NATS. */
 export class Client {
   readonly #nc: NatsConnection;
@@ -143,7 +152,8 @@ export class Client {
    * Follows an instance until it is over.
    *
    * Events are heard live, and may be lost; the end is not: the instance is asked for every few
-   * seconds. An instance that does not exist yet is waited for.
+   * seconds, and again when nobody answers, or with 408, 429 or 5xx. An instance that does not exist
+   * yet is waited for. A watch of one that never ends goes on until its connection is closed.
    */
   async *watch(instanceId: string, options: { everyMs?: number } = {}): AsyncGenerator<Event> {
     const heard: Event[] = [];
@@ -184,7 +194,7 @@ export class Client {
       const event = OVER[found.subStatus];
       return event ? { ...found, event, workflowInstanceId: id } : undefined;
     } catch (error) {
-      if (error instanceof RequestError && error.status === 404) return undefined;
+      if (mayBeAnswered(error)) return undefined;
       throw error;
     }
   }

@@ -7,11 +7,9 @@ use model::Map;
 use serde_json::Value;
 
 use super::Step;
+use super::load::{names_content, names_payload};
 use crate::decision::Failure;
 use crate::{Flaw, is_sealed};
-
-/// A script without this word does not read the contents of files: it is the member that has them.
-const CONTENT: &str = "content";
 
 /// What the evaluation in progress has read.
 #[derive(Default)]
@@ -20,6 +18,8 @@ pub(crate) struct Reading {
     opens: Cell<bool>,
     /// It names the contents of files.
     reads_contents: Cell<bool>,
+    /// It names the payloads of files, too: it sees which of them have no content.
+    looks_at_payloads: Cell<bool>,
     values: RefCell<Vec<String>>,
     /// Values that the decision had read before and that the journal must not keep.
     hidden_before: u32,
@@ -27,12 +27,20 @@ pub(crate) struct Reading {
     unreadable: RefCell<Option<String>>,
 }
 
+impl Reading {
+    /// The evaluation in progress looks at the payloads of files, and goes on without a content.
+    pub(super) fn looks_at_payloads(&self) -> bool {
+        self.looks_at_payloads.get()
+    }
+}
+
 impl Step<'_, '_> {
     /// Begins the evaluation of a text; `opens` is for languages that compute with what they read.
     pub(crate) fn begin_reading(&mut self, source: &str, opens: bool) {
         self.reading = Reading {
             opens: Cell::new(opens),
-            reads_contents: Cell::new(source.contains(CONTENT)),
+            reads_contents: Cell::new(names_content(source)),
+            looks_at_payloads: Cell::new(names_payload(source)),
             hidden_before: self.hidden_reads.get(),
             ..Reading::default()
         };

@@ -157,6 +157,42 @@ async fn lost_and_changed_parts_are_noticed() {
 }
 
 #[tokio::test]
+async fn bytes_that_are_kept_again_can_be_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().to_str().unwrap();
+    let bus = bus();
+    let (store, here) = payloads(LARGE as u64);
+    let with = |texts: &[&str]| here.clone().resting(places(texts).over(&bus));
+    let (old, new) = (with(&[folder]), with(&[NATS]));
+    let kept = old.keep_bytes(large()).await.unwrap();
+    let id = async || store.payload(&kept.hash).await.unwrap().unwrap().id;
+    let first = id().await;
+    assert!(matches!(new.read(&kept.hash, u64::MAX).await, Err(Error::Unplaced(..))));
+    // The place is not named any more, and then the database is the first place again.
+    for payloads in [&new, &here] {
+        let before = id().await;
+        assert_eq!(payloads.keep_bytes(large()).await.unwrap(), kept);
+        assert_eq!(payloads.read(&kept.hash, u64::MAX).await.unwrap(), large());
+        assert_ne!(id().await, before);
+    }
+    let lost = cleared(&store).await;
+    assert!(lost.iter().any(|nameless| nameless.id == first), "{lost:?}");
+
+    let (store, damaged) = resting(&bus, &[NATS]);
+    for bytes in [None, Some(Bytes::from_static(b"another"))] {
+        let kept = damaged.keep_bytes(large()).await.unwrap();
+        let name = name(&store.payload(&kept.hash).await.unwrap().unwrap().id, 3);
+        match bytes {
+            None => bus.remove_object("staunch_payload_parts", &name).await.unwrap(),
+            Some(bytes) => bus.set_object("staunch_payload_parts", &name, bytes).await.unwrap(),
+        }
+        assert!(matches!(damaged.read(&kept.hash, u64::MAX).await, Err(Error::Damaged(_))));
+        assert_eq!(damaged.keep_bytes(large()).await.unwrap(), kept);
+        assert_eq!(damaged.read(&kept.hash, u64::MAX).await.unwrap(), large());
+    }
+}
+
+#[tokio::test]
 async fn a_place_is_probed_and_a_wrong_one_refused() {
     each(async |bus, place| {
         let shelves = places(&[DATABASE, place]).over(&bus);
@@ -166,6 +202,17 @@ async fn a_place_is_probed_and_a_wrong_one_refused() {
     .await;
     let refused = Places::open(&["gs://bucket".to_owned()]).unwrap_err().to_string();
     assert!(refused.contains("use a folder, or s3://"), "{refused}");
+    for (texts, reason) in [
+        (&["s3://"][..], "there is no bucket: use s3://bucket/prefix"),
+        (&["s3:///x"][..], "there is no bucket"),
+        (&["S3://pay"][..], "use a folder, or s3://"),
+        (&["nats", "nats"][..], "it is named twice"),
+        (&["nats", "database", "nats/"][..], "it is named twice"),
+    ] {
+        let texts: Vec<_> = texts.iter().map(|text| (*text).to_owned()).collect();
+        let refused = Places::open(&texts).unwrap_err().to_string();
+        assert!(refused.contains(reason), "{texts:?}: {refused}");
+    }
     let file = tempfile::NamedTempFile::new().unwrap();
     assert!(Places::open(&[file.path().to_str().unwrap().to_owned()]).is_err());
 }

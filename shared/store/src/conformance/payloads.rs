@@ -14,6 +14,7 @@ cases![
     a_start_keeps_what_it_names,
     what_is_outside_loses_its_name_first,
     the_same_bytes_outside_rest_once,
+    what_cannot_be_read_gives_its_name_away,
 ];
 
 /// Keeps these bytes as one part.
@@ -184,4 +185,34 @@ async fn the_same_bytes_outside_rest_once(store: Subject) {
     assert_eq!(cleared.nameless, [two], "its parts are still there");
     store.forget_payload("two").await.unwrap();
     assert_eq!(store.clear_payloads(at(5), at(5), 9).await.unwrap(), Cleared::default());
+}
+
+async fn what_cannot_be_read_gives_its_name_away(store: Subject) {
+    let hash = keep_outside(&store, "lost", b"same", 1).await;
+    let here = keep(&store, "here", b"here", 1).await;
+    let mut burst = first("i");
+    burst.payloads.used = vec![hash.clone()];
+    store.commit(burst).await.unwrap();
+    let found = async || store.payload(&hash).await.unwrap().map(|found| found.id);
+    // Another writer was faster, the name is that of other bytes, or the parts are here.
+    for (id, name) in [("other", &hash), ("lost", &here), ("here", &here)] {
+        store.unname_payload(id, name).await.unwrap();
+    }
+    assert_eq!(found().await.as_deref(), Some("lost"));
+    assert!(store.payload(&here).await.unwrap().is_some());
+    for _ in 0..2 {
+        store.unname_payload("lost", &hash).await.unwrap();
+    }
+    assert_eq!(found().await, None);
+    store.begin_payload("again", Some("nats"), at(5)).await.unwrap();
+    assert!(store.complete_payload("again", &hash, 4, at(5)).await.unwrap());
+    store.unname_payload("lost", &hash).await.unwrap();
+    assert_eq!(found().await.as_deref(), Some("again"));
+    assert_eq!(store.payload_users(&hash, 9).await.unwrap(), ["i".into()]);
+    let late = store.complete_payload("lost", &hash, 4, at(6)).await;
+    assert!(late.is_err() || !late.unwrap(), "it has lost its name");
+    let cleared = store.clear_payloads(at(3_600_000), at(3_600_000), 9).await.unwrap();
+    let lost = Nameless { id: "lost".to_owned(), place: "s3://b".to_owned() };
+    assert_eq!(cleared.nameless, [lost], "its parts are still there");
+    assert_eq!(found().await.as_deref(), Some("again"), "an instance uses it");
 }

@@ -132,6 +132,7 @@ pub enum Operation {
     PayloadPart,
     PayloadUsers,
     ClearPayloads,
+    UnnamePayload,
     ForgetPayload,
     Ping,
 }
@@ -208,6 +209,7 @@ impl Operation {
                 | Self::WritePayload
                 | Self::CompletePayload
                 | Self::ClearPayloads
+                | Self::UnnamePayload
                 | Self::ForgetPayload
         )
     }

@@ -131,6 +131,19 @@ impl Payloads for MemoryStore {
         .await
     }
 
+    async fn unname_payload(&self, id: &str, hash: &PayloadHash) -> Result<(), Error> {
+        self.run(Operation::UnnamePayload, |tables| {
+            let has_name = |row: &&mut PayloadRow| {
+                row.place.is_some() && row.complete.as_ref().is_some_and(|(is, _)| is == hash)
+            };
+            if let Some(row) = tables.payloads.get_mut(id).filter(has_name) {
+                (row.complete, row.is_nameless) = (None, true);
+            }
+            Ok(())
+        })
+        .await
+    }
+
     async fn forget_payload(&self, id: &str) -> Result<(), Error> {
         self.run(Operation::ForgetPayload, |tables| {
             if tables.payloads.get(id).is_some_and(|row| row.complete.is_none()) {

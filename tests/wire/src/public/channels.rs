@@ -75,7 +75,7 @@ pub(crate) const PARAMETERS: [(&str, &str); 14] = [
     ("activityKey", "the type and its version, `<type>.<version>`"),
     ("change", "the name of the change, such as `key.create`"),
     ("definitionId", "the id of the definition"),
-    ("eventName", "the name of the event; its dots stay"),
+    ("eventName", "the name of the event; its dots stay, so that it may be several tokens"),
     ("httpPath", "the method, and each part of the path below `/elsa/api` as one token"),
     ("instanceId", "the id of the instance"),
     ("node", "the name of the node"),

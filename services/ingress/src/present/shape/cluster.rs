@@ -29,6 +29,32 @@ pub(crate) struct HeldLease {
     wanted_by: Vec<String>,
 }
 
+/// The number of things in the whole cluster that are not done.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ClusterCounts {
+    /// When they were counted, by the clock of the database.
+    counted_at: String,
+    /// Instances that were accepted and have not run.
+    pending: u64,
+    /// Instances with work to do.
+    executing: u64,
+    /// Instances that wait.
+    suspended: u64,
+    /// Waits of instances with a due time.
+    timers: u64,
+    /// Those of them that have been due for more than 10 seconds.
+    timers_overdue: u64,
+    /// Schedules of published definitions that will fire again.
+    schedules: u64,
+    /// Messages that are committed and not yet known to be published.
+    outbox: u64,
+    /// Accepted commands that are not applied yet.
+    commands: u64,
+    /// A figure ends at 1000000: there may be more.
+    is_cut_short: bool,
+}
+
 /// The sources of messages to which workflows listen.
 #[derive(ToSchema)]
 #[serde(rename_all = "camelCase")]

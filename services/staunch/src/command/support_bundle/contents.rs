@@ -51,7 +51,7 @@ pub(super) async fn gather(
     let members = facts.cluster.as_ref().map(|cluster| cluster.members.as_slice());
     let missing = missing(members.unwrap_or_default(), &metrics);
     entries.push(written("metrics-missing.json", &missing));
-    let numbered = metrics.into_iter().enumerate();
+    let numbered = once(metrics).into_iter().enumerate();
     let metrics = numbered.map(|(number, asked)| (format!("metrics-{number}.txt"), asked.shown()));
     entries.extend(metrics);
     entries
@@ -100,6 +100,13 @@ fn missing(members: &[Member], metrics: &[Metrics]) -> Value {
         json!({"node": member.node, "roles": member.roles, "why": why})
     });
     Value::Array(each.collect())
+}
+
+/// Those of each node once: its HTTP address and one that `--nodes` names may be of one process.
+fn once(mut metrics: Vec<Metrics>) -> Vec<Metrics> {
+    let mut nodes = BTreeSet::new();
+    metrics.retain(|asked| asked.node().is_none_or(|node| nodes.insert(node)));
+    metrics
 }
 
 fn written(name: &str, value: &Value) -> Entry {
@@ -220,6 +227,24 @@ mod tests {
     use model::Timestamp;
 
     use super::*;
+
+    #[test]
+    fn a_node_with_two_addresses_is_there_once() {
+        let metrics =
+            |url: &str, text: Result<String, String>| Metrics { url: url.to_owned(), text };
+        let of = |node: &str| Ok(format!("staunch_build_info{{node=\"{node}\"}} 1\n"));
+        let silent = || Err("nothing listens there".to_owned());
+        let answers = vec![
+            metrics("http://api", of("one")),
+            metrics("http://x", silent()),
+            metrics("http://admin", of("one")),
+            metrics("http://y", silent()),
+            metrics("http://other", of("two")),
+        ];
+        let once = once(answers);
+        let kept: Vec<_> = once.iter().map(|asked| asked.url.as_str()).collect();
+        assert_eq!(kept, ["http://api", "http://x", "http://y", "http://other"]);
+    }
 
     #[test]
     fn nodes_without_metrics_are_named_with_the_reason() {

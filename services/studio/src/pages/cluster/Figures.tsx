@@ -1,3 +1,5 @@
+import { useQuery } from "@tanstack/react-query";
+import { clusterCountsQuery, natsQuery } from "../../api/queries";
 import { formatBytes, formatCount } from "../../lib/format";
 import { metric, type Sample } from "../../lib/metrics";
 import { staunch } from "../../lib/shell";
@@ -5,13 +7,16 @@ import { language, t } from "../../text";
 import { CopyCommands } from "../../ui/Code";
 import { Card, Facts } from "../../ui/Panel";
 import { Table } from "../../ui/Table";
+import { natsShown } from "./streams";
 
 const number = (value: number | undefined) => (value === undefined ? "–" : formatCount(value, language));
 
-/** What the server measures: its queue, its timers, its streams, its database. */
+/** The queue, the timers and the streams of the cluster, and the database as the node that answers uses it. */
 export function Figures({ samples }: { samples: readonly Sample[] }) {
   const of = (name: string, labels?: Record<string, string>) => metric(samples, `staunch_${name}`, labels);
-  const streams = samples.filter((one) => one.name === "staunch_cluster_stream_messages");
+  const counts = useQuery(clusterCountsQuery).data;
+  const nats = useQuery(natsQuery).data;
+  const { queue, streams } = natsShown(nats);
   const pools = samples.filter((one) => one.name === "staunch_database_connections_max");
   const apart = of("clock_apart_seconds");
   return (
@@ -20,13 +25,13 @@ export function Figures({ samples }: { samples: readonly Sample[] }) {
         <div className="p-4">
           <Facts
             facts={[
-              [t.cluster.pending, number(of("cluster_consumer", { commands: "pending" }))],
-              [t.cluster.inHand, number(of("cluster_consumer", { commands: "in hand" }))],
-              [t.cluster.redelivered, number(of("cluster_consumer", { commands: "redelivered" }))],
-              [t.cluster.outbox, number(of("cluster_outbox"))],
-              [t.cluster.timers, number(of("cluster_timers_pending"))],
-              [t.cluster.overdue, number(of("cluster_timers_overdue"))],
-              [t.cluster.schedules, number(of("cluster_schedules"))],
+              [t.cluster.pending, number(queue?.pending)],
+              [t.cluster.inHand, number(queue?.inHand)],
+              [t.cluster.redelivered, number(queue?.redelivered)],
+              [t.cluster.outbox, number(counts?.outbox)],
+              [t.cluster.timers, number(counts?.timers)],
+              [t.cluster.overdue, number(counts?.timersOverdue)],
+              [t.cluster.schedules, number(counts?.schedules)],
             ]}
           />
         </div>
@@ -35,20 +40,24 @@ export function Figures({ samples }: { samples: readonly Sample[] }) {
         <Table
           label={t.cluster.streams}
           rows={streams}
-          rowKey={(row) => row.labels.stream ?? ""}
+          rowKey={(row) => row.name}
           columns={[
             {
               key: "name",
               head: t.columns.name,
-              cell: (row) => <code className="font-mono text-xs">{row.labels.stream}</code>,
+              cell: (row) => <code className="font-mono text-xs">{row.name}</code>,
             },
-            { key: "messages", head: t.cluster.messages, end: true, cell: (row) => number(row.value) },
+            {
+              key: "messages",
+              head: t.cluster.messages,
+              end: true,
+              cell: (row) => number(row.trouble ? undefined : row.messages),
+            },
             {
               key: "bytes",
               head: t.cluster.size,
               end: true,
-              cell: (row) =>
-                formatBytes(of("cluster_stream_bytes", { stream: row.labels.stream ?? "" }) ?? 0),
+              cell: (row) => (row.trouble ? "–" : formatBytes(row.bytes)),
             },
           ]}
         />

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { get } from "../../api/client";
+import { natsQuery } from "../../api/queries";
 import type { Api } from "../../api/types";
 import { formatBytes, formatCount } from "../../lib/format";
 import { staunch } from "../../lib/shell";
@@ -64,11 +65,7 @@ const CONSUMERS: Column<Api["ConsumerShown"]>[] = [
 
 /** Streams, buckets and consumers, each against its limit. */
 export function Nats() {
-  const query = useQuery({
-    queryKey: ["cluster", "streams"],
-    queryFn: ({ signal }) => get<Api["NatsFigures"]>("/cluster/streams", undefined, signal),
-    refetchInterval: 5000,
-  });
+  const query = useQuery(natsQuery);
   return (
     <Shown query={query}>
       {(nats) => (

@@ -2,7 +2,7 @@ import { ORIGIN } from "../../api/base";
 import { Problem } from "../../api/problem";
 import type { ServerEvent } from "../../api/sse";
 import { isObject } from "../../lib/json";
-import { quoted } from "../../lib/shell";
+import { curl, quoted } from "../../lib/shell";
 import { t } from "../../text";
 import type { Commands } from "../../ui/Code";
 
@@ -199,6 +199,6 @@ export function linesOf(urls: readonly string[]): Commands {
   const nodes = urls.length > 0 ? urls : [ORIGIN];
   return {
     staunch: [`staunch validate --nodes ${nodes.map(quoted).join(",")}`, "staunch validate --local 3"],
-    curl: `curl -N -X POST ${quoted(`${ORIGIN}/elsa/api${PATH}`)}`,
+    curl: curl(PATH, "-N -X POST"),
   };
 }

@@ -1,12 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useMemo } from "react";
-import { ORIGIN } from "../../api/base";
 import { definitionQuery, useCounts, versionsQuery } from "../../api/queries";
 import type { Api } from "../../api/types";
 import { useAddress } from "../../app/address";
 import { formatCount } from "../../lib/format";
-import { quoted, staunch } from "../../lib/shell";
+import { curl, quoted, staunch } from "../../lib/shell";
 import { language, t } from "../../text";
 import { Code, CopyButton, CopyCommands, pretty } from "../../ui/Code";
 import { later } from "../../ui/later";
@@ -97,7 +96,7 @@ function About({
         commands={{
           staunch: staunch(`workflow get ${quoted(name)}`),
           nats: `nats sub 'staunch.event.${name.replace(/[^A-Za-z0-9_-]/g, (sign) => `=${sign.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`)}.>'`,
-          curl: `curl ${ORIGIN}/elsa/api/workflow-definitions/${encodeURIComponent(name)}`,
+          curl: curl(`/workflow-definitions/${encodeURIComponent(name)}`),
         }}
       />
     </div>

@@ -26,7 +26,13 @@ export function Versions({ current, onVersion, compared, onCompare }: Props) {
   const client = useQueryClient();
   const query = useQuery(versionsQuery(current.definitionId));
   const [removed, setRemoved] = useState<number>();
+  const [reverted, setReverted] = useState<number>();
   const path = `/workflow-definitions/${id(current.definitionId)}`;
+  const draft = query.data?.find((one) => one.isLatest && !one.isPublished);
+  const revert = async (version: number) => {
+    await attempt(() => post(`${path}/revert/${version}`, {}), t.definitions.reverted(version));
+    reload();
+  };
   const reload = () => void client.invalidateQueries({ queryKey: ["definition", current.definitionId] });
   return (
     <Shown query={query}>
@@ -61,11 +67,7 @@ export function Versions({ current, onVersion, compared, onCompare }: Props) {
                     !one.isLatest &&
                       can("publish:workflow-definitions") && {
                         word: t.definitions.revert,
-                        act: () =>
-                          void attempt(
-                            () => post(`${path}/revert/${one.version}`, {}),
-                            t.definitions.reverted(one.version),
-                          ).then(reload),
+                        act: () => (draft ? setReverted(one.version) : void revert(one.version)),
                       },
                     versions.length > 1 &&
                       can("delete:workflow-definitions") && {
@@ -78,6 +80,16 @@ export function Versions({ current, onVersion, compared, onCompare }: Props) {
               </li>
             ))}
           </ul>
+          {reverted !== undefined && draft && (
+            <Confirm
+              title={t.definitions.replaceDraft(draft.version)}
+              verb={t.definitions.revert}
+              act={() => revert(reverted)}
+              onClose={() => setReverted(undefined)}
+            >
+              <p>{t.definitions.replaceDraftNote(draft.version, reverted)}</p>
+            </Confirm>
+          )}
           {removed !== undefined && (
             <Confirm
               title={t.definitions.deleteVersion(removed)}

@@ -1,5 +1,6 @@
 import {
   Background,
+  ControlButton,
   Controls,
   ReactFlow,
   type ReactFlowInstance,
@@ -11,7 +12,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { isDark, useSettings } from "../../app/settings";
 import { Card } from "./Card";
 import { EmptyPage } from "./EmptyPage";
-import { showAll } from "./fit";
+import { showAll, showSelected } from "./fit";
 import { type Dragged, handlersFor, NO_GUIDES } from "./handlers";
 import { FarLines, Guides, Overview } from "./Map";
 import { type CardNode, edgesOf, nodesOf, problemsByKey, type WireEdge } from "./nodes";
@@ -34,7 +35,7 @@ function useCards() {
   const page = useView((state) => state.page);
   const index = useView((state) => state.index);
   const view = useView((state) => state.view);
-  const places = useView((state) => state.places);
+  const places = useView((state) => state.shown);
   const selected = useView((state) => state.selected);
   const inPlace = useView((state) => state.inPlace);
   const lines = useView((state) => state.lines);
@@ -86,6 +87,16 @@ function useFit(page: unknown) {
   }, [studio, flow, page]);
 }
 
+/** Brings what is selected into view, if none of it is seen: what was pasted, added, or found in the tree. */
+function useSeen() {
+  const studio = useStudio();
+  const flow = useReactFlow();
+  const selected = useView((state) => state.selected);
+  useEffect(() => {
+    if (selected.length > 0) showSelected(studio, flow);
+  }, [studio, flow, selected]);
+}
+
 export function Canvas() {
   useSettings();
   const studio = useStudio();
@@ -99,9 +110,15 @@ export function Canvas() {
     return { ...handlersFor({ studio, flow, dragged, setDragged, setGuides }), onInit };
   });
   useFit(page);
+  useSeen();
   const isDrawnAtOnce = isFar && edges.length > MANY_LINES;
   return (
-    <div className="relative size-full" data-page={view.kind}>
+    // A press here ends the selection of text elsewhere.
+    <div
+      className="relative size-full"
+      data-page={view.kind}
+      onPointerDownCapture={() => document.getSelection()?.removeAllRanges()}
+    >
       <svg aria-hidden="true" className="absolute size-0">
         <defs>
           <marker
@@ -142,12 +159,13 @@ export function Canvas() {
         proOptions={PRO}
       >
         <Background gap={24} />
-        <Controls
-          showInteractive={false}
-          position="bottom-left"
-          aria-label={w.canvas}
-          onFitView={() => showAll(studio, flow)}
-        />
+        <Controls showInteractive={false} showFitView={false} position="bottom-left" aria-label={w.canvas}>
+          <ControlButton title={w.fit} aria-label={w.fit} onClick={() => showAll(studio, flow)}>
+            <svg viewBox="0 0 32 30" aria-hidden="true">
+              <path d="M3.7 4.6v5.4H0V4.5A3.6 3.6 0 0 1 3.6.9h5.6v3.7zM22.8.9h5.6A3.6 3.6 0 0 1 32 4.5V10h-3.7V4.6h-5.5zM28.3 25.4V20H32v5.4a3.6 3.6 0 0 1-3.6 3.7h-5.6v-3.7zM0 25.4V20h3.7v5.4h5.5v3.7H3.6A3.6 3.6 0 0 1 0 25.4z" />
+            </svg>
+          </ControlButton>
+        </Controls>
         {guides.length > 0 && <Guides guides={guides} />}
         {isDrawnAtOnce && <FarLines nodes={shown} edges={edges} />}
       </ReactFlow>

@@ -144,7 +144,7 @@ function Frame() {
         <aside
           id="designer-inspector"
           aria-label={w.inspector}
-          className="w-80 shrink-0 overflow-auto border-l border-line bg-raised max-lg:w-64 max-md:hidden"
+          className="relative w-80 shrink-0 overflow-auto border-l border-line bg-raised max-lg:w-64 max-md:hidden"
         >
           <Inspector />
         </aside>
@@ -154,7 +154,13 @@ function Frame() {
       {leaving.status === "blocked" && <LeaveDialog onLeave={leaving.proceed} onClose={leaving.reset} />}
       {asked === "keys" && <KeysDialog onClose={() => setAsked(undefined)} />}
       {asked === "connect" && first !== undefined && (
-        <ConnectDialog from={first} onClose={() => setAsked(undefined)} />
+        <ConnectDialog
+          from={first}
+          onClose={() => {
+            setAsked(undefined);
+            requestAnimationFrame(() => document.getElementById("designer-canvas")?.focus());
+          }}
+        />
       )}
       {saving.publication && (
         <PublishPanel publication={saving.publication} onClose={() => saving.setPublication(undefined)} />

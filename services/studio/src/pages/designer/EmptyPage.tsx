@@ -18,7 +18,7 @@ export function EmptyPage() {
         className="pointer-events-auto"
         onClick={(event) => {
           const box = event.currentTarget.getBoundingClientRect();
-          if (isMachine) addState(studio, undefined, { x: 0, y: 0 });
+          if (isMachine) addState(studio, undefined, { at: { x: 0, y: 0 } });
           else
             studio.set({
               adding: { screen: { x: box.left, y: box.bottom + 4 }, how: { at: { x: 0, y: 0 } } },

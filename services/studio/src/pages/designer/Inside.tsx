@@ -2,19 +2,13 @@ import { memo, useMemo } from "react";
 import { nameOf } from "../../model/activities";
 import { HEIGHT, WIDTH } from "../../model/layout";
 import type { Item, PageView, Point } from "../../model/view";
-import { viewOf } from "../../model/view";
 import { type CardView, type Chip, cardOf } from "./cards";
 import { addType } from "./deeds";
 import { Glyph } from "./Glyph";
 import { DRAGGED } from "./handlers";
+import { EDGE, shrunk, smallPage } from "./insides";
 import { useStudio, useView } from "./store";
 import { w } from "./words";
-
-/** What is inside is drawn smaller than what is around it. */
-const SCALE = 0.68;
-const EDGE = 12;
-
-const shrunk = (value: number): number => Math.round(value * SCALE);
 
 function Small({ item, at }: { item: Item; at: Point }) {
   const studio = useStudio();
@@ -53,21 +47,12 @@ function Place({ chip, name }: { chip: Chip; name: string }) {
   const studio = useStudio();
   const index = useView((state) => state.index);
   const { view, places, width, height, path } = useMemo(() => {
-    const inner = viewOf(index, chip.page);
-    const all = [...studio.placesIn(index, inner)];
-    const left = Math.min(...all.map(([, at]) => at.x));
-    const top = Math.min(...all.map(([, at]) => at.y));
-    const small = new Map(
-      all.map(([key, at]) => [key, { x: shrunk(at.x - left) + EDGE, y: shrunk(at.y - top) + EDGE }] as const),
-    );
-    const ends = inner.lines.map((line) => [small.get(line.from), small.get(line.to)] as const);
-    return {
-      view: inner,
-      places: small,
-      width: Math.max(0, ...[...small.values()].map((at) => at.x)) + shrunk(WIDTH) + EDGE,
-      height: Math.max(0, ...[...small.values()].map((at) => at.y)) + shrunk(HEIGHT) + EDGE,
-      path: ends.map(([from, to]) => (from && to ? lineOf(inner, from, to) : "")).join(""),
-    };
+    const small = smallPage(index, chip.page, (from, page) => studio.placesIn(from, page));
+    const lines = small.view.lines.map(({ from, to }) => {
+      const [start, end] = [small.places.get(from), small.places.get(to)];
+      return start && end ? lineOf(small.view, start, end) : "";
+    });
+    return { ...small, path: lines.join("") };
   }, [studio, index, chip.page]);
   return (
     <section aria-label={w.openSlot(chip.label || w.inside, name)}>

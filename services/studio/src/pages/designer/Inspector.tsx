@@ -172,7 +172,7 @@ function ActivityPanel({ entry }: { entry: Entry }) {
           <Glyph of={cardOf(entry, type).glyph} size={16} />
           <span className="min-w-0 flex-1 truncate">{type?.displayName ?? typeOf(entry.activity)}</span>
           <Button tone="quiet" icon="copy" label={w.duplicate} onClick={() => duplicateSelected(studio)} />
-          <Button tone="quiet" icon="close" label={w.remove} onClick={() => removeSelected(studio)} />
+          <Button tone="quiet" icon="bin" label={w.remove} onClick={() => removeSelected(studio)} />
         </div>
         <Field
           label={w.displayText}
@@ -217,9 +217,10 @@ const ALIGNMENTS = ["left", "center", "right", "top", "middle", "bottom", "acros
 function ManyPanel({ count }: { count: number }) {
   const studio = useStudio();
   const isFlow = useView((state) => state.view.kind === "flow");
+  const isMachine = useView((state) => state.view.kind === "machine");
   return (
     <div className="space-y-3 p-3">
-      <h2 className="text-sm font-semibold">{w.selectedMany(count)}</h2>
+      <h2 className="text-sm font-semibold">{isMachine ? w.selectedStates(count) : w.selectedMany(count)}</h2>
       {isFlow && (
         <div className="space-y-1">
           <p className="text-xs font-medium text-soft">{w.alignWord}</p>
@@ -237,8 +238,12 @@ function ManyPanel({ count }: { count: number }) {
       )}
       <div className="flex flex-wrap gap-2">
         <Button onClick={() => duplicateSelected(studio)}>{w.duplicate}</Button>
-        <Button onClick={() => wrapSelected(studio, "Elsa.Sequence")}>{w.wrapIn("Sequence")}</Button>
-        <Button onClick={() => wrapSelected(studio, "Elsa.Flowchart")}>{w.wrapIn("Flowchart")}</Button>
+        {!isMachine && (
+          <>
+            <Button onClick={() => wrapSelected(studio, "Elsa.Sequence")}>{w.wrapIn("Sequence")}</Button>
+            <Button onClick={() => wrapSelected(studio, "Elsa.Flowchart")}>{w.wrapIn("Flowchart")}</Button>
+          </>
+        )}
         <Button tone="danger" onClick={() => removeSelected(studio)}>
           {w.remove}
         </Button>

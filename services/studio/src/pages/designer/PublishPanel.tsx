@@ -5,6 +5,8 @@ import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Icon } from "../../ui/Icon";
 import { Failed, Loading } from "../../ui/States";
+import { foundBy } from "./api";
+import { ProblemList } from "./drawer/Problems";
 import type { Publication } from "./saving";
 import { w } from "./words";
 
@@ -28,9 +30,10 @@ export function PublishPanel({ publication, onClose }: { publication: Publicatio
     );
   }
   if (!saved) {
+    const found = foundBy(error);
     return (
       <Dialog title={w.publishFailed} onClose={onClose}>
-        <Failed error={error} />
+        {found.length > 0 ? <ProblemList problems={found} onGo={onClose} /> : <Failed error={error} />}
         <Close onClose={onClose} />
       </Dialog>
     );

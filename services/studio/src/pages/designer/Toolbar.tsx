@@ -124,7 +124,7 @@ export function Toolbar({ saving, isDirty, onRun, onHelp }: Props) {
           <span aria-hidden="true">↷</span>
         </Button>
       </div>
-      {isFlow && <Button onClick={() => arrangeAll(studio)}>{w.layout}</Button>}
+      {isFlow && <Button onClick={() => arrangeAll(studio, flow)}>{w.layout}</Button>}
       <Menu
         label={w.more}
         items={[

@@ -1,6 +1,7 @@
 import { BaseEdge, type EdgeProps, getBezierPath, getSmoothStepPath } from "@xyflow/react";
 import { memo } from "react";
 import type { WireEdge } from "./nodes";
+import { lowest, nameOn } from "./wires";
 
 /** Lines begin and end in the middle of a port, which is the edge of a card. */
 const HALF = 5;
@@ -29,14 +30,15 @@ export const Wire = memo(
     };
     const [path, labelX, labelY] =
       targetX < sourceX - 20 && !isDown
-        ? getSmoothStepPath({ ...ends, borderRadius: 16, offset: 24 })
+        ? getSmoothStepPath({ ...ends, borderRadius: 16, offset: 24, centerY: lowest(ends) })
         : getBezierPath(ends);
+    const named = typeof label === "string" ? nameOn(label, ends, { x: labelX, y: labelY }) : undefined;
     return (
       <BaseEdge
         path={path}
-        label={label}
-        labelX={labelX}
-        labelY={labelY}
+        label={named?.text}
+        labelX={named?.at.x}
+        labelY={named?.at.y}
         interactionWidth={24}
         markerEnd="url(#wire-end)"
         className={`${selected ? "is-chosen" : ""} ${data?.isTaken === false ? "opacity-30" : ""}`}

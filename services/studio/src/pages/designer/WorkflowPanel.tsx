@@ -38,7 +38,7 @@ export function WorkflowPanel() {
     <div className="space-y-3 p-3">
       <h2 className="text-sm font-semibold">{w.workflow}</h2>
       {view.kind === "machine" && (
-        <Button icon="plus" onClick={() => addState(studio, undefined, undefined)}>
+        <Button icon="plus" onClick={() => addState(studio, undefined, {})}>
           {w.addState}
         </Button>
       )}

@@ -127,12 +127,23 @@ export interface Ran {
 export async function runDefinition(definition: string, input: unknown, correlationId: string): Promise<Ran> {
   const instanceId = crypto.randomUUID();
   const body = { input, instanceId, versionOptions: "Latest", ...(correlationId ? { correlationId } : {}) };
-  await send(`/workflow-definitions/${id(definition)}/execute`, {
-    method: "POST",
-    body,
-    headers: { Prefer: "wait=2" },
-  });
+  const path = `/workflow-definitions/${id(definition)}/execute`;
+  try {
+    await send(path, { method: "POST", body, headers: { Prefer: "wait=2" } });
+  } catch (error) {
+    // A run that failed at once is a run, too; without an instance nothing was started.
+    if (!(await hasInstance(instanceId))) throw error;
+  }
   return { id: instanceId, state: "Executing" };
+}
+
+async function hasInstance(instance: string): Promise<boolean> {
+  try {
+    await get(`/workflow-instances/${id(instance)}`);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 export const testActivity = (definition: string, activityId: string): Promise<Api["TestRun"]> =>

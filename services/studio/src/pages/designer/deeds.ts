@@ -1,14 +1,18 @@
 import { idOf } from "../../model/activities";
 import { type Alignment, aligned } from "../../model/align";
-import { clipOf, clipText, paste, readClip, wrap } from "../../model/clipboard";
-import { addActivity, connect, type Joined, move, remove, reorder } from "../../model/commands";
+import { clipOf, clipText, cornerOf, fits, isEmpty, paste, readClip, wrap } from "../../model/clipboard";
+import { addActivity, connect, insertInto, type Joined, move, remove, reorder } from "../../model/commands";
 import { type ActivityType, shortType } from "../../model/descriptors";
-import type { Members } from "../../model/json";
+import type { Edit } from "../../model/history";
+import { type Members, textOf } from "../../model/json";
 import { arrange, HEIGHT, placeFor } from "../../model/layout";
 import { freeName, newActivity, newId } from "../../model/make";
-import { Steps } from "../../model/steps";
-import { crumbsOf, type Page, type Point, pageOf } from "../../model/view";
+import { roomOn } from "../../model/room";
+import { addStateTo, freeState, stateName } from "../../model/states";
+import { crumbsOf, type Line, type Page, type PageView, type Point, pageOf } from "../../model/view";
+import { notify } from "../../ui/notices";
 import { cardOf, heightOf, portsOf } from "./cards";
+import { type Shown, showAll } from "./fit";
 import type { Studio } from "./store";
 import { w } from "./words";
 
@@ -30,22 +34,47 @@ function firstOutcome(studio: Studio, type: ActivityType): string {
   );
 }
 
-export function addState(studio: Studio, entry: Members | undefined, at: Point | undefined): void {
-  const { index, view, places } = studio.get();
-  const names = new Set(view.items.map((item) => item.key));
-  let number = 1;
-  while (names.has(`state:State${number}`)) number++;
-  const place = at ?? placeFor(places);
-  const state: Members = {
-    name: `State${number}`,
-    ...(entry ? { entry } : {}),
-    metadata: { designer: { position: { ...place } } },
-  };
-  studio.do(
-    new Steps(index.doc)
-      .append([...view.path, "states"], state)
-      .edit(w.addState, { select: [`state:State${number}`] }),
+/** The cards of a page that have no place of their own yet, where they are shown: they are to stay there. */
+function unplaced({ items }: PageView, places: ReadonlyMap<string, Point>): Map<string, Point> {
+  return new Map(
+    items.flatMap(({ key, at }) => {
+      const shown = places.get(key);
+      return at || !shown ? [] : [[key, shown] as const];
+    }),
   );
+}
+
+/** A step that moves other cards, too. */
+function withMoved(studio: Studio, view: PageView, moved: ReadonlyMap<string, Point>, change: Edit): Edit {
+  if (moved.size === 0 || (view.kind !== "flow" && view.kind !== "machine")) return change;
+  const room = move(studio.get().index, view, moved, change.label);
+  return { ...change, patches: [...room.patches, ...change.patches] };
+}
+
+/** Adds a state: where it was dropped, joined to what the line came from. */
+export function addState(studio: Studio, entry: Members | undefined, how: Joined): void {
+  const { index, view, places } = studio.get();
+  const taken = new Set(view.items.map((item) => stateName(item.key)));
+  const after = how.after ?? how.before;
+  const room = how.line && roomOn(how.line.line, places, how.at ?? { x: 0, y: 0 });
+  const at = room?.at ?? how.at ?? placeFor(places, after?.key);
+  const state: Members = {
+    name: freeState("State1", taken),
+    ...(entry ? { entry } : {}),
+    metadata: { designer: { position: { x: Math.round(at.x), y: Math.round(at.y) } } },
+  };
+  const moved = new Map([...unplaced(view, places), ...(room?.moved ?? [])]);
+  studio.do(withMoved(studio, view, moved, addStateTo(index, view, state, how, w.addState)));
+}
+
+/** Where in a list something is that was dropped there: before the first that stands behind it. */
+function beforeIn(view: PageView, places: ReadonlyMap<string, Point>, at: Point): Joined["before"] {
+  const isDown = /Sequence$/.test(textOf(view.inside?.type));
+  const next = view.items.find(({ key }) => {
+    const place = places.get(key);
+    return place && (isDown ? place.y > at.y : place.x > at.x);
+  });
+  return next && { key: next.key, port: "Done" };
 }
 
 /** Adds an activity of a type: where it was dropped, or after the one that is selected. */
@@ -62,16 +91,33 @@ export function addType(studio: Studio, type: ActivityType, how: Joined = {}, pa
     const port = view.kind === "list" ? "Done" : freeOutcome(studio, only);
     if (port !== undefined) joined.after = { key: only, port };
   }
+  if (how.at && view.kind === "list" && !how.line) joined.before = beforeIn(view, places, how.at);
   joined.at ??= placeFor(places, joined.after?.key ?? only);
   if (how.line) joined.line = { ...how.line, port: firstOutcome(studio, type) };
+  const room = how.line && view.kind === "flow" ? roomOn(how.line.line, places, joined.at) : undefined;
+  if (room) joined.at = room.at;
   const activity = newActivity(
     type,
     freeName(index, type.typeName),
     view.kind === "list" ? undefined : joined.at,
     isFirst,
   );
-  if (view.kind === "machine") addState(studio, activity, how.at);
-  else studio.do(addActivity(index, view, activity, joined, how.line ? w.did.insert : w.did.add));
+  if (view.kind === "machine") {
+    addState(studio, activity, how);
+    return;
+  }
+  const change = addActivity(index, view, activity, joined, how.line ? w.did.insert : w.did.add);
+  const moved = new Map([...unplaced(view, places), ...(room?.moved ?? [])]);
+  studio.do(withMoved(studio, view, moved, change));
+}
+
+/** Puts an activity without lines into a line on which it was let go. */
+export function insertAt(studio: Studio, key: string, line: Line, port: string, wanted: Point): void {
+  const { index, view, places } = studio.get();
+  const others = new Map([...places].filter(([other]) => other !== key));
+  const { at, moved } = roomOn(line, others, wanted);
+  const change = insertInto(index, view, key, { line, port, at }, w.did.insert);
+  studio.do(withMoved(studio, view, new Map([...unplaced(view, others), ...moved]), change));
 }
 
 export function removeSelected(studio: Studio, label = w.did.remove): void {
@@ -84,20 +130,29 @@ export function copySelected(studio: Studio): string | undefined {
   const { selected } = studio.get();
   const { view } = studio.here();
   const clip = clipOf(view, selected);
-  return clip.activities.length > 0 ? clipText(clip) : undefined;
+  return isEmpty(clip) ? undefined : clipText(clip);
 }
 
 let pastes = 0;
 
-/** Puts copied text on the page; false if it holds no activities. */
+/** Puts copied text on the page, or says why not; false if it holds neither activities nor states. */
 export function pasteText(studio: Studio, text: string): boolean {
   const clip = readClip(text);
   if (!clip) return false;
   const { index } = studio.get();
-  const { view } = studio.here();
-  const isHere = clip.activities.some((activity) => index.get(idOf(activity)));
-  const by = isHere ? 32 * (1 + (pastes++ % 8)) : 0;
-  studio.do(paste(index, view, clip, { x: by, y: by }, w.did.paste));
+  const { view, places } = studio.here();
+  if (!fits(view, clip)) {
+    notify(clip.states ? w.statesOnly : w.noActivities);
+    return true;
+  }
+  const isHere =
+    clip.activities.some((activity) => index.get(idOf(activity))) ||
+    clip.states?.some((state) => places.has(`state:${textOf(state.name)}`)) === true;
+  const corner = cornerOf(clip) ?? { x: 0, y: 0 };
+  const free = placeFor(places);
+  const step = 32 * (1 + (pastes++ % 8));
+  const by = isHere ? { x: step, y: step } : { x: free.x - corner.x, y: free.y - corner.y };
+  studio.do(paste(index, view, clip, by, w.did.paste));
   return true;
 }
 
@@ -105,11 +160,11 @@ export function duplicateSelected(studio: Studio): void {
   const { index, selected } = studio.get();
   const { view } = studio.here();
   const clip = clipOf(view, selected);
-  if (clip.activities.length > 0)
-    studio.do(paste(index, view, clip, { x: 32, y: HEIGHT + 24 }, w.did.duplicate));
+  if (!isEmpty(clip)) studio.do(paste(index, view, clip, { x: 32, y: HEIGHT + 48 }, w.did.duplicate));
 }
 
-export function arrangeAll(studio: Studio): void {
+/** Arranges the page, and shows all of it. */
+export function arrangeAll(studio: Studio, flow?: Shown): void {
   const { index, view } = studio.get();
   const places = arrange(
     view,
@@ -117,6 +172,7 @@ export function arrangeAll(studio: Studio): void {
     (key) => portsOf(index, key),
   );
   studio.do(move(index, view, places, w.did.layout));
+  if (flow) showAll(studio, flow);
 }
 
 /** Moves activities; those that had no place yet keep the one that they were shown at. */
@@ -128,11 +184,7 @@ export function moveTo(
 ): void {
   const { index } = studio.get();
   const { view, places } = studio.here();
-  const all = new Map(points);
-  for (const item of view.items) {
-    const shown = places.get(item.key);
-    if (!item.at && shown && !all.has(item.key)) all.set(item.key, shown);
-  }
+  const all = new Map([...unplaced(view, places), ...points]);
   const change = move(index, view, all, label);
   studio.do(merge === undefined ? change : { ...change, merge });
 }

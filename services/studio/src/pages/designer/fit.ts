@@ -1,5 +1,5 @@
 import { getViewportForBounds, type ReactFlowInstance, type Viewport } from "@xyflow/react";
-import { WIDTH } from "../../model/layout";
+import { HEIGHT, WIDTH } from "../../model/layout";
 import { heightOf } from "./cards";
 import type { Studio } from "./store";
 
@@ -10,8 +10,10 @@ const NEAR = 0.75;
 /** Where the canvas must stand so that the page is seen. */
 function viewportFor(studio: Studio, isFirst: boolean): Viewport | undefined {
   const box = document.getElementById("designer-canvas")?.getBoundingClientRect();
-  const { index, view, places } = studio.get();
-  if (!box || places.size === 0) return undefined;
+  const { index, view, shown: places } = studio.get();
+  if (!box) return undefined;
+  // The first activity is put at the origin.
+  if (places.size === 0) return { x: (box.width - WIDTH) / 2, y: (box.height - HEIGHT) / 2, zoom: 1 };
   const all = [...places];
   const left = Math.min(...all.map(([, at]) => at.x));
   const top = Math.min(...all.map(([, at]) => at.y));
@@ -28,7 +30,30 @@ function viewportFor(studio: Studio, isFirst: boolean): Viewport | undefined {
   return { x: 48 - first.x * NEAR, y: box.height / 2 - first.y * NEAR, zoom: NEAR };
 }
 
-export function showAll(studio: Studio, flow: Pick<ReactFlowInstance, "setViewport">, isFirst = false): void {
+export type Shown = Pick<ReactFlowInstance, "setViewport">;
+
+export function showAll(studio: Studio, flow: Shown, isFirst = false): void {
   const viewport = viewportFor(studio, isFirst);
   if (viewport) void flow.setViewport(viewport, { duration: isFirst ? 0 : 150 });
+}
+
+/** Moves the canvas to what is selected, if none of it is seen. */
+export function showSelected(studio: Studio, flow: Shown & Pick<ReactFlowInstance, "getViewport">): void {
+  const box = document.getElementById("designer-canvas")?.getBoundingClientRect();
+  const { index, selected, shown } = studio.get();
+  const { x, y, zoom } = flow.getViewport();
+  const places = selected.flatMap((key) => {
+    const at = shown.get(key);
+    return at ? [{ at, height: heightOf(index, key) }] : [];
+  });
+  const [first] = places;
+  if (!box || !first) return;
+  const isSeen = places.some(({ at, height }) => {
+    const [left, top] = [at.x * zoom + x, at.y * zoom + y];
+    return left < box.width && left + WIDTH * zoom > 0 && top < box.height && top + height * zoom > 0;
+  });
+  if (isSeen) return;
+  const [middle, line] = [first.at.x + WIDTH / 2, first.at.y + first.height / 2];
+  const viewport = { x: box.width / 2 - middle * zoom, y: box.height / 2 - line * zoom, zoom };
+  void flow.setViewport(viewport, { duration: 150 });
 }

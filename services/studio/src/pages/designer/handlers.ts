@@ -8,12 +8,13 @@ import type {
   ReactFlowInstance,
 } from "@xyflow/react";
 import type { DragEvent, MouseEvent as ReactMouseEvent } from "react";
-import { insertInto, reconnect } from "../../model/commands";
+import { reconnect } from "../../model/commands";
 import { boxOf, type Guide, guided } from "../../model/guides";
 import { HEIGHT, WIDTH } from "../../model/layout";
+import { gathered } from "../../model/room";
 import type { Point } from "../../model/view";
 import { heightOf, portsOf } from "./cards";
-import { addType, connectTo, moveTo } from "./deeds";
+import { addState, addType, connectTo, insertAt, moveTo } from "./deeds";
 import type { CardNode, WireEdge } from "./nodes";
 import type { Studio } from "./store";
 import { w } from "./words";
@@ -26,7 +27,7 @@ export type Dragged = ReadonlyMap<string, Point> | undefined;
 
 /** The first of the dragged activities is put in line with those that stay; the others go along. */
 function inLine(studio: Studio, moved: Map<string, Point>): readonly Guide[] {
-  const { index, view, places } = studio.get();
+  const { index, view, shown: places } = studio.get();
   const [first] = moved;
   if (!first || view.kind === "list") return NO_GUIDES;
   const others = view.items.flatMap(({ key }) => {
@@ -60,9 +61,10 @@ const markConnecting = (isOn: boolean) =>
 
 /** What the canvas does. They are made once: new ones would draw every card again. */
 export function handlersFor({ studio, flow, dragged, setDragged, setGuides }: Hands) {
+  const real = (point: Point): Point => gathered(point, studio.get().places, studio.get().shown);
   const centred = (event: { clientX: number; clientY: number }): Point => {
     const place = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY });
-    return { x: place.x - WIDTH / 2, y: place.y - HEIGHT / 2 };
+    return real({ x: place.x - WIDTH / 2, y: place.y - HEIGHT / 2 });
   };
 
   const onNodesChange = (changes: NodeChange<CardNode>[]) => {
@@ -101,12 +103,20 @@ export function handlersFor({ studio, flow, dragged, setDragged, setGuides }: Ha
     const line = view.lines.find((one) => one.id === under);
     const port = portsOf(index, only[0])[0];
     if (!line || port === undefined) return false;
-    studio.do(insertInto(index, view, only[0], { line, port, at: only[1] }, w.did.insert));
+    insertAt(studio, only[0], line, port, only[1]);
     return true;
   };
 
   const drop = (event: ReactMouseEvent | MouseEvent | TouchEvent) => {
-    const places = dragged.current;
+    const { places: own, shown } = studio.get();
+    const places =
+      dragged.current &&
+      new Map(
+        [...dragged.current].map(([key, { x, y }]) => {
+          const by = (shown.get(key)?.y ?? 0) - (own.get(key)?.y ?? 0);
+          return [key, { x, y: y - by }] as const;
+        }),
+      );
     setDragged(undefined);
     setGuides(NO_GUIDES);
     if (places && !("clientX" in event && insertedInto(event, places))) {
@@ -130,11 +140,12 @@ export function handlersFor({ studio, flow, dragged, setDragged, setGuides }: Ha
       return;
     }
     if (!under?.closest(".react-flow__pane")) return;
-    const place = flow.screenToFlowPosition({ x: at.clientX, y: at.clientY });
+    const place = real(flow.screenToFlowPosition({ x: at.clientX, y: at.clientY }));
     const how = isBack
       ? { before: { key: from, port: "Done" }, at: { x: place.x - WIDTH, y: place.y - HEIGHT / 2 } }
       : { after: { key: from, port: port ?? "Done" }, at: { x: place.x, y: place.y - HEIGHT / 2 } };
-    studio.set({ adding: { screen: { x: at.clientX, y: at.clientY }, how } });
+    if (studio.get().view.kind === "machine") addState(studio, undefined, how);
+    else studio.set({ adding: { screen: { x: at.clientX, y: at.clientY }, how } });
   };
 
   const onDrop = (event: DragEvent) => {

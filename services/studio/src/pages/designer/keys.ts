@@ -1,4 +1,5 @@
 import type { ReactFlowInstance } from "@xyflow/react";
+import { notify } from "../../ui/notices";
 import {
   arrangeAll,
   copySelected,
@@ -83,7 +84,9 @@ function arrow(event: KeyboardEvent, studio: Studio): boolean {
 }
 
 function inspect(): void {
-  document.querySelector<HTMLElement>("#designer-inspector :is(input, textarea, select, button)")?.focus();
+  const inspector = document.getElementById("designer-inspector");
+  const first = inspector?.querySelector<HTMLElement>("input, textarea, select");
+  (first ?? inspector?.querySelector("button"))?.focus();
 }
 
 /** A card that has the focus is selected with Enter or Space. */
@@ -124,7 +127,7 @@ export function pressed(
     "1": () => void flow.zoomTo(1, { duration: 200 }),
     "+": () => void flow.zoomIn({ duration: 100 }),
     "-": () => void flow.zoomOut({ duration: 100 }),
-    l: () => arrangeAll(studio),
+    l: () => arrangeAll(studio, flow),
     p: deeds.publish,
     r: deeds.run,
     t: deeds.tryOut,
@@ -142,8 +145,11 @@ export function pressed(
 
 /** Copies, cuts and pastes as text, where nobody edits another text. */
 export function listenToClipboard(studio: Studio): () => void {
+  // On the canvas no text can be selected: what is left selected beside it is not meant.
   const isElsewhere = () =>
-    isTyping(document.activeElement) || (document.getSelection()?.toString() ?? "") !== "";
+    isTyping(document.activeElement) ||
+    (!document.getElementById("designer-canvas")?.contains(document.activeElement) &&
+      (document.getSelection()?.toString() ?? "") !== "");
   const copy = (event: ClipboardEvent) => {
     if (isElsewhere()) return;
     const text = copySelected(studio);
@@ -154,7 +160,9 @@ export function listenToClipboard(studio: Studio): () => void {
   };
   const paste = (event: ClipboardEvent) => {
     if (isTyping(document.activeElement)) return;
-    if (pasteText(studio, event.clipboardData?.getData("text/plain") ?? "")) event.preventDefault();
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    if (pasteText(studio, text)) event.preventDefault();
+    else if (text) notify(w.noClip);
   };
   document.addEventListener("copy", copy);
   document.addEventListener("cut", copy);

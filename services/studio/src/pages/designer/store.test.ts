@@ -85,7 +85,7 @@ const DEEDS: ((studio: Studio) => void)[] = [
     if (one && other) connectTo(studio, one.key, undefined, other.key);
   },
   (studio) => {
-    if (studio.get().view.kind === "machine") addState(studio, undefined, undefined);
+    if (studio.get().view.kind === "machine") addState(studio, undefined, {});
   },
 ];
 

@@ -7,8 +7,10 @@ import { type Edit, edit, type History, redo, seal, startHistory, undo } from ".
 import { isSame, type Json } from "../../model/json";
 import { placesOf } from "../../model/layout";
 import { type Problem, problemsOf } from "../../model/problems";
+import { spread } from "../../model/room";
 import { type Page, type PageView, type Point, pageOf, ROOT, viewOf } from "../../model/view";
 import { heightOf, portsOf } from "./cards";
+import { insidesOf } from "./insides";
 import type { Tested } from "./trial";
 
 export type DrawerTab = "problems" | "data" | "text" | "trial" | "runs" | "versions";
@@ -33,6 +35,8 @@ export interface State {
   page: Page;
   view: PageView;
   places: ReadonlyMap<string, Point>;
+  /** Where the canvas shows them: what stands below an opened card is moved down. */
+  shown: ReadonlyMap<string, Point>;
   selected: readonly string[];
   /** The containers whose inside is shown below their cards. */
   inPlace: ReadonlySet<string>;
@@ -49,6 +53,8 @@ export interface State {
   /** The tag of the latest version, if an older one was opened. */
   newer: string | undefined;
   drawer: DrawerTab | undefined;
+  /** Text that is no definition yet; it is kept while another tab is open. */
+  broken: string | undefined;
   left: "palette" | "tree";
   adding: Adding | undefined;
   marks: ReadonlyMap<string, Mark> | undefined;
@@ -75,12 +81,14 @@ export class Studio {
   ) {
     const index = new Index(doc, types);
     const view = viewOf(index, ROOT);
+    const places = this.placesIn(index, view);
     this.state = {
       history: startHistory(doc),
       index,
       page: ROOT,
       view,
-      places: this.placesIn(index, view),
+      places,
+      shown: places,
       selected: [],
       inPlace: new Set(),
       lines: [],
@@ -92,6 +100,7 @@ export class Studio {
       etag,
       newer,
       drawer: undefined,
+      broken: undefined,
       left: "palette",
       adding: undefined,
       marks: undefined,
@@ -123,6 +132,16 @@ export class Studio {
     );
   }
 
+  private shownIn(
+    index: Index,
+    view: PageView,
+    places: ReadonlyMap<string, Point>,
+    opened: ReadonlySet<string>,
+  ): ReadonlyMap<string, Point> {
+    const insides = insidesOf(index, view, opened, (from, page) => this.placesIn(from, page));
+    return spread(places, (key) => heightOf(index, key), insides);
+  }
+
   private check(): void {
     clearTimeout(this.checking);
     this.checking = setTimeout(() => this.set({ problems: problemsOf(this.state.index) }), 120);
@@ -134,12 +153,14 @@ export class Studio {
     const isThere = page.owner === "" || index.get(page.owner) !== undefined;
     const view = viewOf(index, isThere ? page : ROOT);
     const keys = new Set(view.items.map((item) => item.key));
+    const places = this.placesIn(index, view);
     this.set({
       history,
       index,
       view,
       page: view.page,
-      places: this.placesIn(index, view),
+      places,
+      shown: this.shownIn(index, view, places, this.state.inPlace),
       selected: selected.filter((key) => keys.has(key) || this.isInPlace(index, key)),
       lines: this.state.lines.filter((id) => view.lines.some((line) => line.id === id)),
     });
@@ -180,7 +201,8 @@ export class Studio {
   toggleInPlace(key: string): void {
     const inPlace = new Set(this.state.inPlace);
     if (!inPlace.delete(key)) inPlace.add(key);
-    this.set({ inPlace });
+    const { index, view, places } = this.state;
+    this.set({ inPlace, shown: this.shownIn(index, view, places, inPlace) });
   }
 
   /** The page of the selection: the one that is open, or one that is shown in place. */

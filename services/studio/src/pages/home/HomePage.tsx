@@ -1,12 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { get } from "../../api/client";
-import { lastHourQuery, lettersQuery, metricsQuery, useCounts } from "../../api/queries";
+import { clusterCountsQuery, lastHourQuery, lettersQuery, useCounts } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import type { Search } from "../../lib/filters";
 import { formatCount } from "../../lib/format";
-import { metric } from "../../lib/metrics";
 import type { State } from "../../lib/states";
 import { language, t } from "../../text";
 import { Page } from "../../ui/Page";
@@ -62,7 +61,7 @@ function Figure({
   );
 }
 
-/** All metrics are a long answer for one figure. */
+/** Late timers are no news of the second. */
 const RARELY = { refetchInterval: 60_000, staleTime: 60_000 };
 
 /** What the last hour was like; each number leads to its list. */
@@ -82,7 +81,7 @@ function Figures() {
     ],
     "home",
   ).data;
-  const metrics = useQuery({ ...metricsQuery, ...RARELY }).data;
+  const cluster = useQuery({ ...clusterCountsQuery, ...RARELY, enabled: can("read:nodes") }).data;
   const hour = useQuery(lastHourQuery).data;
   const line = (counts?: readonly number[]) => ({ counts, isCutShort: hour?.isCutShort });
   return (
@@ -126,14 +125,8 @@ function Figures() {
         to="/instances"
         search={{ state: "Suspended" }}
       />
-      {metrics && metric(metrics, "staunch_cluster_timers_overdue") !== undefined && (
-        <Figure
-          word={t.home.late}
-          value={metric(metrics, "staunch_cluster_timers_overdue")}
-          state="pending"
-          alarm
-          to="/cluster"
-        />
+      {cluster && (
+        <Figure word={t.home.late} value={cluster.timersOverdue} state="pending" alarm to="/cluster" />
       )}
     </section>
   );

@@ -1,6 +1,5 @@
-import { ORIGIN } from "../../api/base";
 import type { Api } from "../../api/types";
-import { staunch } from "../../lib/shell";
+import { curl, staunch } from "../../lib/shell";
 import { t } from "../../text";
 import { Code, CopyCommands, pretty } from "../../ui/Code";
 
@@ -11,7 +10,7 @@ export function Raw({ detail }: { detail: Api["InstanceDetail"] }) {
         commands={{
           staunch: staunch(`instance get ${detail.id}`),
           nats: `nats sub 'staunch.event.*.${detail.id}.>'`,
-          curl: `curl ${ORIGIN}/elsa/api/workflow-instances/${detail.id}`,
+          curl: curl(`/workflow-instances/${detail.id}`),
         }}
       />
       <Code text={pretty(detail)} label={t.instance.raw} tall />

@@ -1,4 +1,5 @@
 import type { Api } from "../../api/types";
+import { served } from "../../lib/shell";
 import { t } from "../../text";
 import { CopyCommands } from "../../ui/Code";
 import { Icon } from "../../ui/Icon";
@@ -44,7 +45,9 @@ export function Why({ why, version }: { why: Api["Why"]; version: string }) {
             {actions.map((action) => (
               <li key={`${action.what}${action.staunch ?? action.curl ?? ""}`}>
                 <p className="text-xs font-medium">{action.what}</p>
-                <CopyCommands commands={action} />
+                <CopyCommands
+                  commands={{ ...action, staunch: action.staunch ? served(action.staunch) : undefined }}
+                />
               </li>
             ))}
           </ul>

@@ -87,13 +87,14 @@ export function useInstanceColumns({ filter, onOrder }: Ordered): Column<Row>[] 
     },
     {
       key: "created",
-      width: "w-40",
+      // A date and a time in full, in wide fonts, too.
+      width: "w-41",
       head: head(t.columns.started, "Created"),
       cell: (row) => <Time at={row.createdAt} />,
     },
     {
       key: "updated",
-      width: "w-40",
+      width: "w-41",
       head: head(t.columns.updated, "UpdatedAt"),
       cell: (row) => <Time at={row.updatedAt} />,
     },

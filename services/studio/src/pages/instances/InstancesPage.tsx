@@ -26,9 +26,7 @@ function useNews(readAt: number, definition?: string) {
       onHappenings((events) => {
         const { length } = events.filter(
           ({ name, at, definitionId }) =>
-            name === "started" &&
-            Date.parse(at) >= readAt &&
-            (!definition || definitionId === definition),
+            name === "started" && Date.parse(at) >= readAt && (!definition || definitionId === definition),
         );
         if (length === 0) return;
         setNews((old) => ({ readAt, count: length + (old.readAt === readAt ? old.count : 0) }));

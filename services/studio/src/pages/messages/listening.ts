@@ -1,6 +1,5 @@
-import { ORIGIN } from "../../api/base";
 import type { Api } from "../../api/types";
-import { quoted, staunch } from "../../lib/shell";
+import { curl, quoted, staunch } from "../../lib/shell";
 import type { Commands } from "../../ui/Code";
 
 export type Listener = Api["Listener"];
@@ -41,6 +40,6 @@ export function linesOf(listener: Listener): Commands {
       stream && consumer
         ? `nats consumer info ${quoted(stream)} ${quoted(consumer)}`
         : `nats sub ${quoted(filter)}`,
-    curl: `curl ${quoted(`${ORIGIN}/elsa/api${PATH}`)}`,
+    curl: curl(PATH),
   };
 }

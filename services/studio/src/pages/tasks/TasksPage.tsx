@@ -10,7 +10,7 @@ import { Page } from "../../ui/Page";
 import { Card } from "../../ui/Panel";
 import type { Column } from "../../ui/Table";
 import { Detail } from "./Detail";
-import { EXAMPLE, LIST } from "./lines";
+import { EXAMPLE, listLines } from "./lines";
 import { Opener, Pools } from "./Pools";
 import { labelOf, poolsQuery, readLabel, type Type, typesQuery } from "./queries";
 import { Register } from "./Register";
@@ -100,7 +100,7 @@ export function TasksPage() {
         <Types current={search.type} onOpen={open} />
       </Card>
       <Faulty />
-      <CopyCommands commands={LIST} />
+      <CopyCommands commands={listLines()} />
       {wanted && (pool || held) && (
         <Detail
           key={search.type}

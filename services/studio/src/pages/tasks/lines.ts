@@ -1,24 +1,17 @@
-import { ORIGIN } from "../../api/base";
 import { id } from "../../api/client";
-import { quoted, staunch } from "../../lib/shell";
+import { curl, quoted, staunch } from "../../lib/shell";
 import type { Commands } from "../../ui/Code";
 import { labelOf, type Pool, type Type } from "./queries";
 
-const address = (path: string) => quoted(`${ORIGIN}/elsa/api${path}`);
-
-export const LIST: Commands = {
+export const listLines = (): Commands => ({
   staunch: [staunch("worker ls"), staunch("worker types")],
   nats: [
     "nats consumer report STAUNCH_TASKS",
     "nats micro ls staunch-worker",
     "nats kv ls staunch_activities",
   ],
-  curl: [
-    `curl ${address("/tasks/pools")}`,
-    `curl ${address("/tasks/workers")}`,
-    `curl ${address("/activity-types")}`,
-  ],
-};
+  curl: [curl("/tasks/pools"), curl("/tasks/workers"), curl("/activity-types")],
+});
 
 /** What can be done from a terminal with the workers of one version of a type. */
 export function linesOf(type: string, version: number, pool?: Pool, held?: Type): Commands {
@@ -36,9 +29,7 @@ export function linesOf(type: string, version: number, pool?: Pool, held?: Type)
       ...(held?.requestSubject ? [`nats req ${quoted(held.requestSubject)} '{}'`] : []),
       ...(held ? [`nats kv get staunch_activities ${quoted(held.key)}`] : []),
     ],
-    curl: held
-      ? `curl -X DELETE ${address(`/activity-types/${id(type)}/${version}`)}`
-      : `curl ${address("/tasks/pools")}`,
+    curl: held ? curl(`/activity-types/${id(type)}/${version}`, "-X DELETE") : curl("/tasks/pools"),
   };
 }
 

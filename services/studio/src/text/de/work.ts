@@ -290,6 +290,9 @@ export const work: Pick<Text, keyof typeof words> = {
     latestVersion: "Neueste",
     versionActions: (version) => `Aktionen der Version ${version}`,
     revert: "Entwurf daraus machen",
+    replaceDraft: (draft) => `Den Entwurf, Version ${draft}, ersetzen?`,
+    replaceDraftNote: (draft, version) =>
+      `Version ${draft} ist ein Entwurf, der nicht veröffentlicht ist: Wenn er noch nicht lief, ersetzt ihn der Text von Version ${version}, und er ist verloren.`,
     compare: "Mit dem Gezeigten vergleichen",
     compared: (before, after) => `Von v${before} nach v${after}`,
     same: "Nichts unterscheidet sich.",

@@ -283,6 +283,9 @@ export const work = {
     latestVersion: "Latest",
     versionActions: (version: number) => `Actions of version ${version}`,
     revert: "Make a draft of it",
+    replaceDraft: (draft: number) => `Replace the draft, version ${draft}?`,
+    replaceDraftNote: (draft: number, version: number) =>
+      `Version ${draft} is a draft that is not published: unless it has run, its text is replaced by that of version ${version}, and is lost.`,
     compare: "Compare with what is shown",
     compared: (before: string, after: number) => `From v${before} to v${after}`,
     same: "Nothing differs.",

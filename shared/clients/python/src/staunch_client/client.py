@@ -16,6 +16,13 @@ from ._wire import PAYLOAD_BYTES_MAX, dotted, token
 # The states in which an instance is over, and the event of each.
 _OVER = {"Finished": "finished", "Faulted": "faulted", "Cancelled": "cancelled"}
 
+# Why nobody answers a query that may be answered later.
+_PASSING = (
+    nats.errors.NoRespondersError,
+    nats.errors.TimeoutError,
+    nats.errors.OutboundBufferLimitError,
+)
+
 
 class RequestError(Exception):
     """A request that was answered with a problem: `status` is that of HTTP."""
@@ -120,7 +127,8 @@ class Client:
         """Follows an instance until it is over: its events, each with its name as `event`.
 
         Events are heard live, and may be lost; the end is not: the instance is asked for every few
-        seconds. An instance that does not exist yet is waited for.
+        seconds, and again when nobody answers, or with 408, 429 or 5xx. An instance that does not exist
+        yet is waited for. A watch of one that never ends has to be cancelled.
         """
         events = await self._nc.subscribe(f"staunch.event.*.{token(instance_id)}.*")
         patience = 0.05
@@ -143,8 +151,10 @@ class Client:
         try:
             found = await self.query(instance_id)
         except RequestError as error:
-            if error.status != 404:
+            if error.status not in (404, 408, 429) and error.status < 500:
                 raise
+            return None
+        except _PASSING:
             return None
         if found["subStatus"] not in _OVER:
             return None

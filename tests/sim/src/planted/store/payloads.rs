@@ -62,6 +62,10 @@ impl Payloads for BrokenStore {
         self.twin.clear_payloads(before, now, limit).await
     }
 
+    async fn unname_payload(&self, id: &str, hash: &PayloadHash) -> Result<(), Error> {
+        self.twin.unname_payload(id, hash).await
+    }
+
     async fn forget_payload(&self, id: &str) -> Result<(), Error> {
         self.twin.forget_payload(id).await
     }

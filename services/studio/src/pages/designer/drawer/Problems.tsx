@@ -8,7 +8,15 @@ import { w } from "../words";
 const isDeclared = ({ fault, member }: Problem) =>
   fault.is === "name" || /^(variables|inputs|outputs)$/.test(member ?? "");
 
-function List({ problems, title }: { problems: readonly Problem[]; title?: string }) {
+interface ListProps {
+  problems: readonly Problem[];
+  title?: string;
+  /** After a problem was chosen. */
+  onGo?: () => void;
+}
+
+/** Problems by the names of their activities; a click leads there. */
+export function ProblemList({ problems, title, onGo }: ListProps) {
   const studio = useStudio();
   const index = useView((state) => state.index);
   if (problems.length === 0) return null;
@@ -24,7 +32,11 @@ function List({ problems, title }: { problems: readonly Problem[]; title?: strin
               <button
                 type="button"
                 disabled={!entry && !isDeclared(problem)}
-                onClick={() => (entry ? studio.reveal(entry.key) : studio.set({ drawer: "data" }))}
+                onClick={() => {
+                  if (entry) studio.reveal(entry.key);
+                  else studio.set({ drawer: "data" });
+                  onGo?.();
+                }}
                 className="flex min-h-8 w-full items-start gap-2 px-3 py-1.5 text-left text-sm enabled:hover:bg-sunken"
               >
                 <span className={`pt-0.5 ${problem.isWarning ? "text-waiting" : "text-faulted"}`}>
@@ -57,8 +69,8 @@ export function Problems() {
   }
   return (
     <div className="py-1">
-      <List problems={found} title={w.fromServer} />
-      <List problems={local} />
+      <ProblemList problems={found} title={w.fromServer} />
+      <ProblemList problems={local} />
     </div>
   );
 }

@@ -167,6 +167,11 @@ export const de: typeof en = {
   readonly: "Diese Definition kann man ansehen, aber nicht sichern.",
   state: "Zustand",
   addState: "Zustand hinzufügen",
+  noClip: "Das Kopierte enthält keine Aktivitäten.",
+  selectedStates: (count) => `${count} Zustände`,
+  statesOnly: "Zustände lassen sich nur in einen Zustandsautomaten einfügen.",
+  noActivities:
+    "Ein Zustandsautomat hält Zustände: öffnen Sie das Innere eines Zustands, um Aktivitäten einzufügen.",
   initialState: "Hier beginnt der Automat",
   transition: "Übergang",
   entry: "Eintritt",

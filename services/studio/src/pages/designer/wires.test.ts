@@ -1,0 +1,19 @@
+import { expect, it } from "vitest";
+import { lowest, nameOn } from "./wires";
+
+const flat = { sourceX: 200, sourceY: 28, targetX: 272, targetY: 28 };
+
+it("names of transitions stand above the line, and above the cards if they are longer than it", () => {
+  const middle = { x: 236, y: 28 };
+  expect(nameOn("Pay", flat, middle)).toEqual({ text: "Pay", at: { x: 236, y: 15 } });
+  expect(nameOn("State1 to State2", flat, middle).at.y).toBeLessThan(0);
+  const steep = { ...flat, targetY: 228 };
+  expect(nameOn("State1 to State2", steep, { x: 236, y: 128 }).at).toEqual({ x: 236, y: 128 });
+  const { text } = nameOn("A name that nobody would want to read", flat, middle);
+  expect(text).toBe("A name that nobody would wa…");
+});
+
+it("lines that lead back at the same height go below the cards", () => {
+  expect(lowest(flat)).toBe(100);
+  expect(lowest({ ...flat, targetY: 228 })).toBeUndefined();
+});
