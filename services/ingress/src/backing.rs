@@ -9,8 +9,10 @@ use store::Store;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
-use crate::executors::RESTART_TIME;
-
+/// How long the restart of an executor usually takes at most; and the choice of another leader by
+/// NATS, once readiness has noticed that it has none: 4 to 9 s in all. A caller who waits still gets
+/// its answer from what comes back within this time.
+pub(crate) const RESTART_TIME: Duration = Duration::from_secs(5);
 /// The pause between an answer and the next question.
 const PAUSE: Duration = Duration::from_secs(1);
 /// An answer that takes longer counts as none, as in a check of readiness.

@@ -1,21 +1,15 @@
 //! Whether a node is live that carries out what is accepted.
 
-use std::time::Duration;
-
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use bus::Presence;
 
 use crate::App;
-use crate::backing::Part;
+use crate::backing::{Part, RESTART_TIME};
 use crate::respond::Verbatim;
 
 /// The role of the nodes that carry out commands.
 const ROLE: &str = "executor";
-/// How long the restart of an executor usually takes at most; and the choice of another leader by
-/// NATS, once readiness has noticed that it has none: 4 to 9 s in all. A caller who waits still gets
-/// its answer from what comes back within this time.
-pub(crate) const RESTART_TIME: Duration = Duration::from_secs(5);
 
 /// The header that says why an accepted request is not carried out yet.
 const DETAIL: HeaderName = HeaderName::from_static("x-staunch-detail");
@@ -60,6 +54,7 @@ mod tests {
     use std::future::poll_fn;
     use std::pin::pin;
     use std::sync::Arc;
+    use std::time::Duration;
 
     use bus::{Bucket, Bus as _, Member, MemoryBus};
     use model::Timestamp;

@@ -39,13 +39,13 @@ async fn the_cluster_shows_what_nats_and_the_database_hold() {
 #[tokio::test]
 async fn each_node_counts_what_is_not_done_in_the_whole_cluster() {
     let world = World::new().await;
+    let delay = json!({"type": "Elsa.Delay", "id": "later", "timeSpan": "01:00:00"});
+    world.publish("waits", delay).await;
     // It is before this node by name: the metrics of the cluster are counted there.
     let _first = world.join("a", "ingress").await;
     let path = "/elsa/api/cluster/counts";
     let before = world.get(path).await.expect(200);
     assert_eq!((&before["timers"], &before["suspended"]), (&json!(0), &json!(0)), "{before:#}");
-    let delay = json!({"type": "Elsa.Delay", "id": "later", "timeSpan": "01:00:00"});
-    world.publish("waits", delay).await;
     for _ in 0..2 {
         let id = world.begin("waits").await;
         world.until(&id, "Suspended").await;
