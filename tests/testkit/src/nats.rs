@@ -1,5 +1,6 @@
 //! A real nats-server for tests, found or downloaded as `staunch dev` does.
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use nats_server::{Binary, Find, Options, Server, find};
@@ -48,15 +49,24 @@ impl TestNats {
     }
 }
 
-/// The nats-server binary that tests run.
+/// The nats-server binary that tests run, some of them as another user. A script on the PATH is passed over:
+/// those of Python's version managers start a server in a folder that only its owner may read.
 #[expect(clippy::expect_used, reason = "a test without its server cannot go on")]
 #[expect(clippy::print_stderr, reason = "a download takes its time, and should say so")]
 pub async fn binary() -> PathBuf {
     let found = BINARY.get_or_init(|| async {
         let say = |text: &str| eprintln!("nats-server: {text}");
-        find(&Find::from_environment(), &say).await.expect("tests need a nats-server")
+        let mut places = Find::from_environment();
+        places.path.retain(|folder| !is_script(&folder.join("nats-server")));
+        find(&places, &say).await.expect("tests need a nats-server")
     });
     found.await.path.clone()
+}
+
+fn is_script(path: &Path) -> bool {
+    let mut begin = [0; 2];
+    std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut begin)).is_ok()
+        && begin == *b"#!"
 }
 
 /// A separate server.
@@ -108,6 +118,15 @@ pub async fn shared_nats() -> &'static TestNats {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn the_server_of_tests_is_a_program_that_any_user_can_run() {
+        assert!(!is_script(&binary().await));
+        let folder = tempfile::tempdir().unwrap();
+        let (script, none) = (folder.path().join("script"), folder.path().join("none"));
+        std::fs::write(&script, "#!/bin/sh\nexec nats-server \"$@\"\n").unwrap();
+        assert!(is_script(&script) && !is_script(&none));
+    }
 
     #[tokio::test]
     async fn a_wiped_server_comes_back_on_the_same_port() {
