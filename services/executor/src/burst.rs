@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use engine::{Effect, State};
 use model::{
-    ActivityId, BookmarkId, CommandId, Entry, Incident, Instance, PayloadHash, SearchKey,
+    ActivityId, Bookmark, BookmarkId, CommandId, Entry, Incident, Instance, PayloadHash, SearchKey,
     SubStatus, Timestamp, VersionId, What,
 };
 use protocol::{Body, Refusal};
@@ -93,8 +93,8 @@ pub(crate) struct Ran {
 pub(crate) struct Before {
     /// The row; none if the burst creates the instance.
     pub(crate) row: Option<Instance>,
-    /// The bookmarks that are in the database.
-    pub(crate) open: BTreeSet<BookmarkId>,
+    /// The bookmarks that are in the database, each with the node id of its activity.
+    pub(crate) open: BTreeMap<BookmarkId, String>,
     /// The payloads that the stored state names.
     pub(crate) payloads: BTreeSet<PayloadHash>,
     /// The condition on the row for the commit.
@@ -211,7 +211,8 @@ impl Ran {
 
 /// Splits the known instance into the state before the burst and the record that the burst changes.
 pub(crate) fn split(known: Known) -> (Before, Record) {
-    let open = known.record.open().map(|open| open.id.clone()).collect();
+    let place = |open: &Bookmark| (open.id.clone(), open.activity_node_id.clone());
+    let open = known.record.open().map(place).collect();
     let expected = match &known.row {
         Some(row) => Expected::Version(row.version),
         None if known.read_at == ReadAt::Never => Expected::Unstarted,

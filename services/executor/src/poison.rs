@@ -63,7 +63,8 @@ pub(crate) async fn mark(cx: &Cx, delivery: &Delivery) -> Mark {
     }
 }
 
-/// Removes the mark: the try has ended, and the process lives.
+/// Removes the mark: the try has ended, and the process lives. A crash of NATS may bring it back until
+/// its expiry: it then counts one crash too many at most, and only for a command that is tried again.
 pub(crate) async fn clear(cx: &Cx, mark: Mark) {
     let Mark::Written { key, revision } = mark else { return };
     let kv = cx.bus.kv(Bucket::Timers);

@@ -113,7 +113,7 @@ impl From<store::Error> for Stop {
         let reason = error.to_string();
         match error {
             // An operator has to correct a schema that does not fit; the command can wait for that.
-            store::Error::Unavailable(_) => Self::NoStore(reason),
+            store::Error::Unavailable(_) | store::Error::Denied(_) => Self::NoStore(reason),
             store::Error::Overloaded(_) | store::Error::Schema(_) | store::Error::TooNew(_) => {
                 Self::Later(reason)
             }
@@ -173,6 +173,7 @@ mod tests {
     fn passing_errors_never_lead_to_the_dead() {
         for stop in [
             Stop::from(store::Error::Unavailable("x".into())),
+            Stop::from(store::Error::Denied("x".into())),
             Stop::from(store::Error::Overloaded("x".into())),
             Stop::from(bus::Error::Full("x".into())),
             Stop::from(bus::Error::Closed),

@@ -26,6 +26,7 @@ use crate::config::Config;
 use crate::context::Context;
 use crate::edit_locks::EditLocks;
 use crate::endpoint::table::Routes;
+use crate::executors::Paused;
 use crate::expiry::Expiry;
 use crate::identity::Identity;
 use crate::live::Streams;
@@ -91,6 +92,8 @@ pub(crate) struct App {
     pub(crate) backlog: Backlog,
     /// Whether NATS and the database answer.
     pub(crate) backing: Backing,
+    /// Whether every live executor is paused.
+    pub(crate) paused: Paused,
     /// The streams of live updates.
     pub(crate) streams: Streams,
     leaving: CancellationToken,
@@ -150,6 +153,7 @@ impl App {
             rates: Rates::new(&config),
             backlog: Backlog::new(config.backlog_max),
             backing: Backing::default(),
+            paused: Paused::default(),
             streams: Streams::new(config.streams_max, config.streams_per_caller_max),
             leaving: CancellationToken::new(),
             draining: CancellationToken::new(),
@@ -178,6 +182,7 @@ impl App {
         });
         app.spawn("ingress audit", writing);
         app.follow_backing();
+        app.follow_pauses();
         Ok(Arc::new(app))
     }
 
@@ -191,6 +196,16 @@ impl App {
             stop.clone().run_until_cancelled_owned(following).map(drop)
         });
         self.spawn("ingress backing", following);
+    }
+
+    fn follow_pauses(&self) {
+        let (bus, live) = (Arc::clone(&self.cx.bus), self.cx.presence.changed());
+        let (paused, stop) = (self.paused.clone(), self.stop.clone());
+        let following = tasks::supervised("ingress pauses", self.stop.clone(), move || {
+            let following = paused.clone().follow(Arc::clone(&bus), live.clone());
+            stop.clone().run_until_cancelled_owned(following).map(drop)
+        });
+        self.spawn("ingress pauses", following);
     }
 
     /// Runs a task that must end before ingress ends.

@@ -1,5 +1,6 @@
-//! Serves the API below a path of a proxy, too: `base-path`. A proxy may strip the path or not;
-//! redirects have it in both cases.
+//! What a path may have before and after that of a route: the path of a proxy (`base-path`), and in the
+//! API one slash at the end, which clients of Elsa send. A proxy may strip its path or not; redirects
+//! have it in both cases.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -8,9 +9,11 @@ use axum::http::header::LOCATION;
 use axum::http::uri::{PathAndQuery, Uri};
 use axum::http::{HeaderValue, Request};
 use axum::response::Response;
+use chassis::http::RequestBody;
 use futures::future::Either;
-use hyper::body::Incoming;
 use hyper::service::Service;
+
+use crate::auth::permission::MOUNTS;
 
 /// A service that is reached at the root and below a path.
 #[derive(Clone, Debug)]
@@ -26,9 +29,9 @@ impl<S> Below<S> {
     }
 }
 
-impl<S> Service<Request<Incoming>> for Below<S>
+impl<S> Service<Request<RequestBody>> for Below<S>
 where
-    S: Service<Request<Incoming>, Response = Response>,
+    S: Service<Request<RequestBody>, Response = Response>,
     S::Future: Send + 'static,
     S::Error: 'static,
 {
@@ -37,14 +40,16 @@ where
     type Future =
         Either<S::Future, Pin<Box<dyn Future<Output = Result<Response, S::Error>> + Send>>>;
 
-    fn call(&self, mut request: Request<Incoming>) -> Self::Future {
-        let Some(base) = self.base.clone() else {
-            return Either::Left(self.service.call(request));
-        };
-        if let Some(uri) = stripped(request.uri(), &base) {
+    fn call(&self, mut request: Request<RequestBody>) -> Self::Future {
+        let base = self.base.clone();
+        if let Some(uri) = base.as_ref().and_then(|base| stripped(request.uri(), base)) {
+            *request.uri_mut() = uri;
+        }
+        if let Some(uri) = unslashed(request.uri()) {
             *request.uri_mut() = uri;
         }
         let answering = self.service.call(request);
+        let Some(base) = base else { return Either::Left(answering) };
         Either::Right(Box::pin(async move {
             let mut response = answering.await?;
             let to = response.headers().get(LOCATION).and_then(|to| placed(to, &base));
@@ -64,9 +69,25 @@ fn stripped(uri: &Uri, base: &str) -> Option<Uri> {
         rest if rest.starts_with('/') => rest,
         _ => return None,
     };
+    with_path(uri, rest)
+}
+
+/// The URI of a route of the API without the one slash at its end; `None` if it has none. Nothing else
+/// changes, so that no path becomes another one: `//` stays, and is no route.
+fn unslashed(uri: &Uri) -> Option<Uri> {
+    let path = uri.path();
+    let below = MOUNTS.iter().find_map(|mount| path.strip_prefix(mount))?;
+    let route = below.strip_prefix('/')?.strip_suffix('/')?;
+    if route.is_empty() || route.ends_with('/') {
+        return None;
+    }
+    with_path(uri, path.strip_suffix('/')?)
+}
+
+fn with_path(uri: &Uri, path: &str) -> Option<Uri> {
     let text = match uri.query() {
-        Some(query) => format!("{rest}?{query}"),
-        None => rest.to_owned(),
+        Some(query) => format!("{path}?{query}"),
+        None => path.to_owned(),
     };
     let mut parts = uri.clone().into_parts();
     parts.path_and_query = Some(text.parse::<PathAndQuery>().ok()?);
@@ -97,6 +118,30 @@ mod tests {
             ("/health/live", None),
         ] {
             let found = stripped(&uri.parse().unwrap(), "/staunch");
+            assert_eq!(found.map(|uri| uri.to_string()).as_deref(), expected, "{uri}");
+        }
+    }
+
+    #[test]
+    fn one_slash_at_the_end_of_a_route_is_left_out() {
+        for (uri, expected) in [
+            ("/elsa/api/nodes/", Some("/elsa/api/nodes")),
+            (
+                "/api/bulk-actions/cancel/workflow-instances/?a=b/",
+                Some("/api/bulk-actions/cancel/workflow-instances?a=b/"),
+            ),
+            ("http://a.example/api/nodes/", Some("http://a.example/api/nodes")),
+            ("/elsa/api/nodes", None),
+            ("/elsa/api/nodes//", None),
+            ("/elsa/api/", None),
+            ("/elsa/api//", None),
+            ("/elsa/apis/nodes/", None),
+            ("//elsa/api/nodes/", None),
+            ("/elsa/api/nodes%2f", None),
+            ("/workflows/orders/", None),
+            ("/docs/", None),
+        ] {
+            let found = unslashed(&uri.parse().unwrap());
             assert_eq!(found.map(|uri| uri.to_string()).as_deref(), expected, "{uri}");
         }
     }

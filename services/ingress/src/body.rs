@@ -12,8 +12,8 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use axum::body::{Bytes, HttpBody as _, to_bytes};
-use axum::extract::{FromRequest, FromRequestParts, Query, Request};
-use axum::http::header::CONTENT_TYPE;
+use axum::extract::{FromRequest, FromRequestParts, MatchedPath, Query, Request};
+use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use http_body_util::LengthLimitError;
@@ -21,6 +21,7 @@ use model::{depth, json, limits, media};
 use serde::de::DeserializeOwned;
 
 use crate::Problem;
+use crate::auth::permission;
 
 /// A JSON body; an empty one is an empty object.
 #[derive(Debug)]
@@ -30,7 +31,10 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
+        must_be_plain(request.headers())?;
         let content_type = content_type(request.headers());
+        let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+        let is_secret = route.is_some_and(permission::takes_secret);
         let bytes = bytes(request).await?;
         if bytes.is_empty() {
             return parse(b"{}").map(Self);
@@ -38,8 +42,15 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
         if !content_type.as_deref().is_none_or(media::is_json) {
             return Err(Problem::unsupported(&content_type.unwrap_or_default()));
         }
-        parse(&bytes).map(Self)
+        if is_secret { parse_secret(&bytes).map(Self) } else { parse(&bytes).map(Self) }
     }
+}
+
+/// Refuses a body that is compressed: it is not unpacked here.
+fn must_be_plain(headers: &HeaderMap) -> Result<(), Problem> {
+    let encodings = headers.get_all(CONTENT_ENCODING).iter().map(|it| it.to_str().unwrap_or("?"));
+    let mut packed = encodings.filter(|it| !it.trim().eq_ignore_ascii_case("identity"));
+    packed.next().map_or(Ok(()), |encoding| Err(Problem::encoded(encoding)))
 }
 
 /// The bytes of the body, within the limit of its route.
@@ -107,14 +118,23 @@ pub(crate) fn unread(error: &(dyn Error + 'static), limit: usize) -> Problem {
 
 /// Reads JSON, within its limits.
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    lenient::from_value(value_in(bytes)?).map_err(|mismatch| unexpected(&mismatch))
+}
+
+/// Reads JSON with secrets; a refusal shows none of its values.
+fn parse_secret<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    lenient::from_value(value_in(bytes)?).map_err(|mismatch| unexpected(&mismatch.without_value()))
+}
+
+fn value_in(bytes: &[u8]) -> Result<serde_json::Value, Problem> {
     depth::check_json_carrier(bytes).map_err(|flaw| Problem::bad_request(flaw.to_string()))?;
     json::check_integers(bytes)
         .map_err(|flaw| Problem::bad_request(format!("in the body, {flaw}")))?;
-    let wrong = |error: &dyn Error| {
-        Problem::bad_request(format!("the body is not the JSON that is expected: {error}"))
-    };
-    let value: serde_json::Value = serde_json::from_slice(bytes).map_err(|error| wrong(&error))?;
-    lenient::from_value(value).map_err(|mismatch| wrong(&mismatch))
+    serde_json::from_slice(bytes).map_err(|error| unexpected(&error))
+}
+
+fn unexpected(error: &dyn Error) -> Problem {
+    Problem::bad_request(format!("the body is not the JSON that is expected: {error}"))
 }
 
 /// The media type without its parameters, lowercased.

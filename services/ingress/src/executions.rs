@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use crate::history::{Lines, Programs, activity_id, activity_type, renamed, shown_payload};
+use crate::history::{Lines, Named, Programs, activity_id, activity_type, renamed, shown_payload};
 use crate::record::Seen;
 use crate::{App, Problem};
 
@@ -125,7 +125,9 @@ impl Executions {
         for entry in &entries {
             found.follow(seen, &programs, entry);
         }
+        found.catch_up(seen, &programs);
         found.end_elsewhere();
+        found.rename(seen, &programs, &entries);
         found.close(seen);
         found.relate();
         Ok(found)
@@ -217,6 +219,16 @@ impl Executions {
         }
     }
 
+    /// Adds the newest outputs of open executions, which no line has yet.
+    fn catch_up(&mut self, seen: &Seen, programs: &Programs) {
+        for (id, key, outputs) in seen.state().unwritten_outputs() {
+            let record = self.by_id.get(id).and_then(|at| self.records.get_mut(*at));
+            if let Some(record) = record {
+                record.outputs.extend(programs.renamed(key, outputs.clone()));
+            }
+        }
+    }
+
     /// Completes the records whose ends are counted in lines of other executions: those that began
     /// first.
     fn end_elsewhere(&mut self) {
@@ -237,6 +249,29 @@ impl Executions {
                 summary.status = "Completed";
                 summary.completed_at = Some(summary.started_at);
             }
+        }
+    }
+
+    /// Names the activities that executions have since a migration: the one of the newest line, or of
+    /// the state while it is open.
+    fn rename(&mut self, seen: &Seen, programs: &Programs, entries: &[Entry]) {
+        if !seen.state().has_renamed() {
+            return;
+        }
+        let open: BTreeMap<&str, &str> = seen.state().activities().collect();
+        let mut renamed: BTreeMap<&str, Named> = BTreeMap::new();
+        for entry in entries {
+            let Some(id) = &entry.activity_instance_id else { continue };
+            let node_id = programs.node_id(seen, entry);
+            renamed
+                .insert(id, (activity_id(entry).to_owned(), node_id, entry.activity_name.clone()));
+        }
+        for record in self.records.iter_mut().skip(1) {
+            let summary = &mut record.summary;
+            let id = summary.id.as_str();
+            let named = open.get(id).and_then(|key| programs.named(key));
+            let Some(named) = named.or_else(|| renamed.remove(id)) else { continue };
+            (summary.activity_id, summary.activity_node_id, summary.activity_name) = named;
         }
     }
 

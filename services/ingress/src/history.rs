@@ -15,6 +15,9 @@ use store::Page;
 use crate::record::Seen;
 use crate::{App, Problem};
 
+/// The id, the node id and the name of an activity.
+pub(crate) type Named = (String, String, Option<String>);
+
 /// The programs that an instance has run. A version that is deleted or does not compile is missing.
 pub(crate) struct Programs {
     current: Option<Arc<Program>>,
@@ -59,6 +62,18 @@ impl Programs {
         let kept = entry.recorded.as_ref().and_then(|recorded| recorded.node_id.clone());
         let charted = || self.charted(seen, entry).map(|charted| charted.node_id().to_owned());
         kept.or_else(charted).unwrap_or_else(|| activity_id(entry).to_owned())
+    }
+
+    /// The activity that has this key in the version that the instance runs.
+    pub(crate) fn named(&self, key: &str) -> Option<Named> {
+        let charted = self.current.as_deref()?.charted(key, None)?;
+        let name = charted.name().map(str::to_owned);
+        Some((charted.activity_id().to_owned(), charted.node_id().to_owned(), name))
+    }
+
+    /// The values of an open activity, which has this key, with the names of its descriptor.
+    pub(crate) fn renamed(&self, key: &str, values: Map) -> Map {
+        renamed(values, self.current.as_deref().and_then(|program| program.charted(key, None)))
     }
 
     /// The inputs that the definition has as they are.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{MatchedPath, Request, State};
+use axum::http::header::CACHE_CONTROL;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
@@ -41,12 +42,17 @@ struct KeptAnswer {
     is_verbatim: bool,
 }
 
-/// Sends the kept answer to a repeated request; keeps the answer to a new one.
+/// Sends the kept answer to a repeated request; keeps the answer to a new one. No cache keeps an
+/// answer with a secret.
 pub(crate) async fn replay(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    match repeated(&app, request, next).await {
-        Ok(response) => response,
-        Err(problem) => problem.into_response(),
+    let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    let answers_secret = !is_read && route.is_some_and(permission::answers_secret);
+    let mut response = repeated(&app, request, next).await.unwrap_or_else(Problem::into_response);
+    if answers_secret && response.status().is_success() {
+        response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
+    response
 }
 
 async fn repeated(app: &Arc<App>, request: Request, next: Next) -> Result<Response, Problem> {

@@ -1,9 +1,10 @@
 //! Operations on an instance from outside its workflow: checked here for a dry run, applied by an
 //! executor like any other command.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use model::{Alteration, InstanceId, SubStatus, limits};
+use model::{ActivityId, Alteration, InstanceId, SubStatus, limits};
 use protocol::{Alter, Refusal, ReplyWhen};
 use serde_json::{Value, json};
 use store::PendingCommand;
@@ -61,11 +62,26 @@ pub(crate) fn check(alterations: &[Alteration]) -> Result<(), Problem> {
                 bounds::count("activityIds", activity_ids.len())?;
                 activity_ids.iter().try_for_each(|id| bounds::name("activityIds", id.as_str()))?;
             }
-            Alteration::Migrate { target_version } => bounds::version(Some(*target_version))?,
+            Alteration::Migrate { target_version, activities } => {
+                bounds::version(Some(*target_version))?;
+                mapped(activities)?;
+            }
             Alteration::Unpause => {}
         }
     }
     Ok(())
+}
+
+/// Refuses a map of activities that is too large, or names something too long.
+fn mapped(activities: &BTreeMap<ActivityId, ActivityId>) -> Result<(), Problem> {
+    let (count, max) = (activities.len(), limits::ACTIVITIES_MAX);
+    if count > max {
+        return Err(Problem::bad_request(format!(
+            "activities has {count} members: use at most {max}"
+        )));
+    }
+    let ids = activities.iter().flat_map(|(was, is)| [was, is]);
+    ids.into_iter().try_for_each(|id| bounds::name("activities", id.as_str()))
 }
 
 /// The alterations for the audit log: without values, which may be secret.

@@ -140,7 +140,8 @@ impl Problem {
     pub(crate) fn too_large(bytes_max: usize) -> Self {
         let detail = format!(
             "the body is larger than the {bytes_max} bytes that are allowed: keep a large value \
-             or file with POST /elsa/api/payloads, and name it in its place"
+             or file with POST /elsa/api/payloads, and name it in its place; divide a definition \
+             that is larger into several"
         );
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail)
     }
@@ -152,6 +153,15 @@ impl Problem {
              allows: divide it, or keep it elsewhere and name its address"
         );
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail)
+    }
+
+    /// 415: a body that is compressed.
+    pub(crate) fn encoded(encoding: &str) -> Self {
+        let shown: String = encoding.chars().take(50).collect();
+        let detail = format!(
+            "the body has Content-Encoding {shown:?}: send it as it is, without that header"
+        );
+        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", detail)
     }
 
     /// 415: a body that is not JSON.
@@ -297,6 +307,11 @@ impl From<store::Error> for Problem {
                 tracing::warn!(reason, "the database is unavailable");
                 Self::unavailable("the database does not answer: try again in a moment")
             }
+            // The caller has done nothing wrong; the log tells the operator what to grant.
+            store::Error::Denied(reason) => {
+                tracing::error!(reason, "the database denies access to this server");
+                Self::unavailable("the database does not let this server in: try again later")
+            }
             store::Error::Corrupt(_) | store::Error::Schema(_) | store::Error::TooNew(_) => {
                 tracing::error!(%error, "the database does not fit this server");
                 Self::internal()
@@ -333,6 +348,13 @@ mod tests {
     fn titles_are_the_slug_in_words() {
         assert_eq!(title("not-found"), "Not found");
         assert_eq!(title(""), "");
+    }
+
+    #[test]
+    fn a_right_that_the_server_lacks_is_not_the_callers_fault() {
+        let problem = Problem::from(store::Error::Denied("role weak".to_owned()));
+        assert_eq!(problem.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert!(!problem.detail().contains("weak"), "{}", problem.detail());
     }
 
     #[test]

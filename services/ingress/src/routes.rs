@@ -143,6 +143,7 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(bulk::cancel))
         .routes(routes!(bulk::delete_instances))
         .routes(routes!(bulk::delete_instances_by_id))
+        .routes(routes!(bulk::delete_instances_by_filter))
         .merge(token_links())
         .routes(routes!(events::trigger))
         .routes(routes!(incidents::groups))

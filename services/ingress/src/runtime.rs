@@ -221,6 +221,12 @@ impl Status {
         self.pauses.get(&self.scope).or_else(|| self.pauses.get(&Scope::Cluster))
     }
 
+    /// The executor is paused neither with the cluster nor by itself.
+    fn takes(&self, seen: &Seen) -> bool {
+        let own = Scope::Node(seen.member.node.clone());
+        !self.pauses.contains_key(&own) && !self.pauses.contains_key(&Scope::Cluster)
+    }
+
     /// The state in Elsa's shape.
     pub(crate) fn state(&self) -> Value {
         let pause = self.pause().map(|(pause, _)| pause);
@@ -232,7 +238,7 @@ impl Status {
         };
         json!({
             "reason": reason,
-            "isAcceptingNewWork": pause.is_none(),
+            "isAcceptingNewWork": pause.is_none() && self.nodes.iter().any(|seen| self.takes(seen)),
             "pausedAt": pause.map(|pause| pause.since),
             "drainStartedAt": drain.map(|drain| drain.started_at),
             "pauseReasonText": pause.and_then(|pause| pause.reason.as_ref()),

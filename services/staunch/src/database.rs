@@ -21,16 +21,7 @@ pub(crate) fn check_kind(settings: &Settings) -> Result<(), Failure> {
     if SCHEMES.iter().any(|scheme| url.starts_with(scheme)) {
         return Ok(());
     }
-    // Without `://` a password may stand anywhere.
-    let is_plain = |scheme: &&str| scheme.chars().all(|c| c.is_ascii_alphanumeric());
-    let scheme = url.split_once("://").map(|(scheme, _)| scheme).filter(is_plain);
-    let what = match scheme {
-        Some(scheme) => format!("there is no driver for the database {scheme:?}"),
-        None => "the URL of the database does not begin with the name of a driver".to_owned(),
-    };
-    Err(Failure::usage(format!(
-        "{what}: use sqlite://path or postgres://user:password@host:5432/name"
-    )))
+    Err(Failure::usage(store::no_driver(url)))
 }
 
 /// Fails if a SQLite file does not exist: only `staunch migrate` and commands with `--provision`

@@ -44,7 +44,7 @@ pub(crate) fn done(format: Format, sentence: &str, document: &Value) -> Result<(
 /// # Errors
 /// When standard output is closed.
 pub(crate) fn table(headings: &[&str], rows: &[Vec<String>]) -> Result<(), Failure> {
-    aligned(headings, rows).iter().try_for_each(|line| say::data(line))
+    say::data(&aligned(headings, rows).join("\n"))
 }
 
 /// Writes names and values, one pair per line.
@@ -54,9 +54,10 @@ pub(crate) fn table(headings: &[&str], rows: &[Vec<String>]) -> Result<(), Failu
 pub(crate) fn pairs(pairs: &[(&str, String)]) -> Result<(), Failure> {
     let width = pairs.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
     let shown = pairs.iter().filter(|(_, value)| !value.is_empty());
-    shown.into_iter().try_for_each(|(name, value)| {
-        say::data(&format!("{}  {}", padded(name, width), say::one_line(value)))
-    })
+    let line = |(name, value): &(&str, String)| {
+        format!("{}  {}", padded(name, width), say::one_line(value))
+    };
+    say::data(&shown.map(line).collect::<Vec<_>>().join("\n"))
 }
 
 /// Rows under their headings, as lines.

@@ -48,9 +48,9 @@ pub(crate) fn json_line(value: &Value) -> Result<(), Failure> {
     print(&json_text(&value.to_string()))
 }
 
+/// In one piece: a reader such as `grep -q`, which leaves when it has seen enough, has all of it by then.
 fn print(text: &str) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|error| closed(&error))
+    write_all(&format!("{text}\n"))
 }
 
 fn closed(error: &io::Error) -> Failure {

@@ -25,9 +25,7 @@ impl Error {
     #[must_use]
     pub fn is_passing(&self) -> bool {
         match self {
-            Self::Store(error) => {
-                matches!(error, store::Error::Unavailable(_) | store::Error::Overloaded(_))
-            }
+            Self::Store(error) => error.is_away() || matches!(error, store::Error::Overloaded(_)),
             Self::Bus(error) => error.is_passing(),
             Self::Archive(error) => matches!(error, archive::Error::Unavailable(_)),
             Self::Payloads(error) => !matches!(error, payloads::Error::Unplaced(..)),

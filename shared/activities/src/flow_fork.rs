@@ -9,7 +9,7 @@ pub(crate) struct FlowFork;
 impl Activity for FlowFork {
     fn descriptor(&self) -> Descriptor {
         Descriptor::new("Elsa.FlowFork", "Branching", "Leaves through every branch.")
-            .called("Fork")
+            .called("Fork (flow)")
             .input("branches", Type::texts(), "The names of the branches.")
     }
 

@@ -12,7 +12,7 @@ impl Activity for FlowSwitch {
     fn descriptor(&self) -> Descriptor {
         let what = "Leaves through the labels of the cases that hold, or through Default.";
         Descriptor::new("Elsa.FlowSwitch", "Branching", what)
-            .called("Switch")
+            .called("Switch (flow)")
             .input("cases", Type::List(Box::new(Type::Object)), "Labels and conditions.")
             .raw()
             .input("mode", MODES, "The first case that holds, or every one.")

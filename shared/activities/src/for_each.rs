@@ -10,6 +10,7 @@ pub(crate) struct ForEach;
 impl Activity for ForEach {
     fn descriptor(&self) -> Descriptor {
         Descriptor::new("Elsa.ForEach", "Looping", "Runs its body for each item, in order.")
+            .called("For Each")
             .input("items", Type::List(Box::new(Type::Object)), "The items.")
             .output("currentValue", Type::Object, "The item of this round.")
             .port("body", PortKind::Embedded)

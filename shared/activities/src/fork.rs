@@ -11,7 +11,7 @@ pub(crate) struct Fork;
 impl Activity for Fork {
     fn descriptor(&self) -> Descriptor {
         let what = "Runs branches side by side; ends with the last or with the first of them.";
-        Descriptor::new("Elsa.Fork", "Branching", what)
+        Descriptor::new("Elsa.Fork", "Control Flow", what)
             .input(
                 "joinMode",
                 Type::Enum(&["WaitAll", "WaitAny"]),

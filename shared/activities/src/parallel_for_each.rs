@@ -11,6 +11,7 @@ pub(crate) struct ParallelForEach;
 impl Activity for ParallelForEach {
     fn descriptor(&self) -> Descriptor {
         Descriptor::new("Elsa.ParallelForEach", "Looping", "Runs its body for all items at once.")
+            .called("Parallel For Each")
             .input("items", Type::List(Box::new(Type::Object)), "The items.")
             .port("body", PortKind::Embedded)
             .loops()

@@ -7,8 +7,8 @@
 use std::time::Duration;
 
 use engine::{
-    Activity, Decision, Descriptor, Effect, Failure, Kind, Next, OpenTask, Plan, Planning, Resumed,
-    Step, Type,
+    Activity, Decision, Descriptor, Effect, Failure, Next, OpenTask, Plan, Planning, Resumed, Step,
+    Type,
 };
 use model::{Stimulus, TaskReport, TaskStatus, limits};
 use serde::Deserialize as _;
@@ -29,7 +29,6 @@ impl Activity for RunTask {
         let what = "Hands a task to a worker and waits until it is done.";
         Descriptor::new("Elsa.RunTask", "Primitives", what)
             .called("Run Task")
-            .kind(Kind::Task)
             .calls()
             .input("taskName", Type::String, "The task's type.")
             .required()

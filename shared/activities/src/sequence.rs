@@ -61,7 +61,10 @@ impl Activity for Sequence {
         for tag in 0..moving.tags.len() {
             let at = moving.tags[tag].as_u64().and_then(|at| usize::try_from(at).ok());
             let was = at.and_then(|at| before.get(at)).copied();
-            let is = |was| after.iter().position(|other| moving.is_same(was, *other));
+            let is = |was| {
+                let place = moving.place(was)?;
+                after.iter().position(|other| *other == place)
+            };
             let at = was.and_then(is).ok_or("its current activity is not a part of it there")?;
             *moving.tags[tag] = at.into();
         }

@@ -123,20 +123,11 @@ impl Activity for StateMachine {
         if !current.is_empty() && !after.states.contains_key(current) {
             return Err(format!("it is in state {current}, which is not there"));
         }
+        let gone = "it is on a transition that is not there";
         for tag in 0..moving.tags.len() {
-            let role = Role::of(moving.tags[tag]);
-            let place = |at: usize| {
-                let was = before.transitions.get(at)?;
-                let is = |is: &Transition| is.from == was.from && is.to == was.to;
-                let same = after.transitions.get(at).filter(|other| is(other)).map(|_| at);
-                same.or_else(|| after.transitions.iter().position(is))
-            };
-            let gone = "it is on a transition that is not there";
-            let role = match role {
-                Role::Trigger(at) => Role::Trigger(place(at).ok_or(gone)?),
-                Role::Action(at) => Role::Action(place(at).ok_or(gone)?),
-                Role::Exit(at) => Role::Exit(place(at).ok_or(gone)?),
+            let role = match Role::of(moving.tags[tag]) {
                 Role::Entry => Role::Entry,
+                role => moved(moving, before, after, role).ok_or(gone)?,
             };
             *moving.tags[tag] = role.tag();
         }
@@ -256,6 +247,34 @@ impl Machine {
     fn leaving(&self, step: &mut Step<'_, '_>) -> &[usize] {
         self.states.get(&current(step)).map_or(&[], |state| &state.leaving)
     }
+}
+
+/// The role with the place that its transition has in the other version: one between the same states,
+/// with the same activity in that role. A trigger may lead to another state there.
+fn moved(moving: &Moving<'_>, before: &Machine, after: &Machine, role: Role) -> Option<Role> {
+    let (at, name): (usize, fn(usize) -> Role) = match role {
+        Role::Trigger(at) => (at, Role::Trigger),
+        Role::Exit(at) => (at, Role::Exit),
+        Role::Action(at) => (at, Role::Action),
+        Role::Entry => return Some(role),
+    };
+    let was = before.transitions.get(at)?;
+    let child = |machine: &Machine, transition: &Transition| match role {
+        Role::Trigger(_) => transition.trigger,
+        Role::Exit(_) => machine.exit(transition),
+        Role::Action(_) => transition.action,
+        Role::Entry => None,
+    };
+    let run = child(before, was)?;
+    let has_it = |is: &Transition| {
+        is.from == was.from && child(after, is).is_some_and(|is| moving.is_same(run, is))
+    };
+    let is_it = |is: &Transition| is.to == was.to && has_it(is);
+    let same = after.transitions.get(at).filter(|is| is_it(is)).map(|_| at);
+    let same = same.or_else(|| after.transitions.iter().position(is_it));
+    let is_trigger = matches!(role, Role::Trigger(_));
+    let other = || after.transitions.iter().position(has_it).filter(|_| is_trigger);
+    same.or_else(other).map(name)
 }
 
 fn run(step: &mut Step<'_, '_>, child: NodeRef, role: Role) -> Next {

@@ -225,7 +225,7 @@ fn a_paused_instance_runs_nothing_until_it_goes_on() {
 }
 
 fn migrate() -> Vec<Alteration> {
-    vec![Alteration::Migrate { target_version: 2 }]
+    vec![Alteration::migrate(2)]
 }
 
 #[test]

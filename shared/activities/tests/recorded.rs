@@ -225,7 +225,7 @@ fn a_migrated_instance_knows_which_version_wrote_each_line() {
     };
     let mut player = played(&engine, version(1, "one"));
     let before = player.journal.len();
-    player.alter_to(vec![Alteration::Migrate { target_version: 2 }], version(2, "two")).unwrap();
+    player.alter_to(vec![Alteration::migrate(2)], version(2, "two")).unwrap();
     let state = player.state();
     let at = |sequence: usize| state.version_at(sequence as u64).map(ToString::to_string);
     assert_eq!(at(before).as_deref(), Some("v1"));
@@ -233,4 +233,38 @@ fn a_migrated_instance_knows_which_version_wrote_each_line() {
     assert_eq!(state.past_versions().count(), 1);
     let line = player.journal.iter().rfind(|entry| entry.recorded.is_some()).unwrap();
     assert_eq!(line.recorded.as_ref().unwrap().variables[0].id, "x2");
+}
+
+#[test]
+fn a_loop_keeps_the_value_of_its_newest_round() {
+    let engine = engine();
+    let waits = json!({"type": "Event", "id": "wait", "eventName": "go"});
+    let breaks = json!({"type": "Sequence", "id": "inner", "activities": [waits,
+        {"type": "If", "id": "if", "then": {"type": "Break", "id": "break"},
+            "condition": {"js": "getVariable('CurrentValue') == 2"}}]});
+    for (node, last) in [
+        (json!({"type": "ForEach", "id": "loop", "items": [1, 2, 3], "body": waits}), 3),
+        (json!({"type": "For", "id": "loop", "start": 1, "end": 3, "body": waits}), 3),
+        (json!({"type": "ForEach", "id": "loop", "items": [1, 2, 3], "body": breaks}), 2),
+    ] {
+        let mut player = played(&engine, sequence(json!([node])));
+        for round in 2..=last {
+            assert!(player.resume("Elsa.Event", json!({})));
+            let state = player.state();
+            let open: Vec<_> = state.unwritten_outputs().map(|(.., outputs)| outputs).collect();
+            assert_eq!(open, [json!({"currentValue": round}).as_object().unwrap()]);
+        }
+        assert!(player.resume("Elsa.Event", json!({})));
+        assert_eq!(outputs(&player, "loop"), json!({"currentValue": last}));
+        assert_eq!(player.state().unwritten_outputs().count(), 0);
+    }
+    // Many rounds of one turn count once.
+    let items: Vec<_> = (0..200).map(|round| format!("{round} {}", "x".repeat(400))).collect();
+    let player = played(
+        &engine,
+        sequence(json!([{"type": "ForEach", "id": "loop",
+        "items": {"js": "[...Array(200).keys()].map(n => n + ' ' + 'x'.repeat(400))"},
+        "body": {"type": "SetName", "id": "name", "value": "x"}}])),
+    );
+    assert_eq!(outputs(&player, "loop"), json!({"currentValue": items[199]}));
 }

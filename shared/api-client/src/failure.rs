@@ -124,6 +124,7 @@ fn of_bus(error: &bus::Error) -> Kind {
 
 fn of_store(error: &store::Error) -> Kind {
     match error {
+        store::Error::Denied(_) => Kind::Forbidden,
         store::Error::Unavailable(_) | store::Error::Overloaded(_) => Kind::Unavailable,
         _ => Kind::Failed,
     }
@@ -155,6 +156,12 @@ mod tests {
         );
         let denied = bus::Error::Denied("user x".to_owned());
         check(denied.into(), Kind::Forbidden, "no access to the message bus: user x");
+        let denied = Err::<(), _>(store::Error::Denied("role x".to_owned()));
+        check(
+            denied.context("open the database").unwrap_err(),
+            Kind::Forbidden,
+            "open the database: no access to the database: role x",
+        );
         check(Failure::usage("no").into(), Kind::Usage, "no");
         check(anyhow::anyhow!("other"), Kind::Failed, "other");
     }

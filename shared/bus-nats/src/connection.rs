@@ -114,6 +114,12 @@ fn unreached(places: &str, error: &str) -> String {
              ask for: leave them out, or give the server TLS"
         );
     }
+    if error.contains("CertificateRequired") {
+        return format!(
+            "the nats-server at {places} asks for a client certificate: give nats-tls-cert and \
+             nats-tls-key"
+        );
+    }
     if error.contains("certificate") {
         return format!(
             "the nats-server at {places} and this process do not accept each other's certificates \
@@ -295,6 +301,15 @@ fn check_version(found: &str) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_that_asks_for_a_certificate_runs() {
+        let error = "IO error: received fatal alert: CertificateRequired";
+        let said = unreached("nats:4222", error);
+        assert!(said.contains("nats-tls-cert and nats-tls-key"), "{said}");
+        assert!(!said.contains("is it running"), "{said}");
+        assert!(unreached("nats:4222", "connection refused").contains("is it running"));
+    }
 
     #[test]
     fn an_old_server_is_refused_with_its_version() {

@@ -7,7 +7,7 @@ use async_nats::HeaderMap;
 use async_nats::jetstream::stream::LastRawMessageErrorKind;
 use async_nats::jetstream::{self, ErrorCode};
 use async_trait::async_trait;
-use bus::{Bucket, Bus, Entry, Error, Kv, Outside, Put, Revision, TOMBSTONE_TTL, Watch};
+use bus::{Bucket, Bus, Entry, Error, Kv, Outside, Put, Revision, Watch};
 use bytes::Bytes;
 use futures::future::try_join_all;
 use model::Timestamp;
@@ -166,7 +166,9 @@ impl Kv for NatsKv {
         let purge = self.write(key, Bytes::new(), expected, nonce, |headers| {
             headers.insert(OPERATION, "PURGE");
             headers.insert(ROLLUP, "sub");
-            headers.insert(TTL, seconds(TOMBSTONE_TTL));
+            if let Some(ttl) = self.bucket.tombstone_ttl() {
+                headers.insert(TTL, seconds(ttl));
+            }
         });
         purge.await
     }

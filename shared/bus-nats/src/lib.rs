@@ -12,6 +12,7 @@ mod ensure;
 mod figures;
 mod heal;
 mod hub;
+mod incarnation;
 mod inspect;
 mod kv;
 mod login;

@@ -1,15 +1,13 @@
 //! Subjects, buckets and object stores of workflows.
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use async_nats::HeaderMap;
 use async_nats::datetime::DateTime;
 use async_nats::jetstream::AckKind;
 use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, pull};
 use async_nats::jetstream::kv::{EntryErrorKind, Operation, Store};
 use async_nats::jetstream::object_store::{self, GetErrorKind, InfoErrorKind, ObjectStore};
-use async_nats::{Client, HeaderMap, Statistics};
 use async_trait::async_trait;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE;
@@ -31,6 +29,7 @@ use crate::api::{
     WRONG_LAST_SEQUENCE_CONSTANT, headers_out, message_in,
 };
 use crate::bucket::OPERATION;
+use crate::incarnation::{self, Incarnation};
 use crate::options::ANSWER_MAX;
 
 /// A message that is not settled after this time comes again.
@@ -285,6 +284,7 @@ impl Outside for NatsBus {
         let taken = messages.then(move |message| {
             let info = message.as_ref().ok().and_then(|message| message.info().ok());
             let is_surely = info.is_some_and(|info| incarnation.has(info.consumer_sequence));
+            let connection = incarnation.connection();
             let (context, created) = (context.clone(), created.clone());
             let (stream, what) = (stream.clone(), what.clone());
             async move {
@@ -295,8 +295,7 @@ impl Outside for NatsBus {
                 })?;
                 let sequence = info.stream_sequence;
                 if !is_surely {
-                    let found = context.get_stream(&stream).await;
-                    let now = found.map(|found| found.cached_info().created.to_string());
+                    let now = incarnation::created(&context, &stream).await;
                     if now.as_ref().ok() != Some(&created) {
                         // Whoever looks at the stream again takes it at once.
                         if let Err(error) = message.ack_with(AckKind::Nak(None)).await {
@@ -309,7 +308,17 @@ impl Outside for NatsBus {
                     }
                 }
                 let (message, acker) = message.split();
+                let stream_of = created.clone();
                 let settle = async move {
+                    // By now another stream may have another message of this number, which this
+                    // acknowledgement would settle.
+                    if !connection.lasts() {
+                        let now = incarnation::created(&context, &stream).await;
+                        if now.as_ref() != Ok(&stream_of) {
+                            tracing::debug!(?now, sequence, "a message is not settled any more");
+                            return;
+                        }
+                    }
                     // A message whose acknowledgement is lost comes again, and is recognised.
                     if let Err(error) = acker.ack().await {
                         tracing::debug!(%error, "a message was not settled");
@@ -342,34 +351,6 @@ impl Outside for NatsBus {
                 _ => Err(of_api(failure, &format!("the consumer {name} of the stream {stream}"))),
             },
         }
-    }
-}
-
-/// Tells whether a message is still of the stream and of the consumer that were looked at. A broker that
-/// has lost its store comes back with others of the same names, and a pull outlives that: it would take
-/// their messages for those of the earlier stream, whose numbers they have. Such a broker was restarted,
-/// so there is another connection; and where the connection was to another broker, the numbers of the
-/// consumer begin again.
-struct Incarnation {
-    statistics: Arc<Statistics>,
-    connects: u64,
-    last: u64,
-}
-
-impl Incarnation {
-    fn of(client: &Client) -> Self {
-        let statistics = client.statistics();
-        let connects = statistics.connects.load(Ordering::Acquire);
-        Self { statistics, connects, last: 0 }
-    }
-
-    /// Whether the message with this number of the consumer is surely of it. Once it may not be, the
-    /// stream is to be looked at.
-    fn has(&mut self, number: u64) -> bool {
-        let connects = self.statistics.connects.load(Ordering::Acquire);
-        let is_surely = connects == self.connects && number > self.last;
-        (self.connects, self.last) = (connects, number);
-        is_surely
     }
 }
 

@@ -360,3 +360,34 @@ async fn a_tombstone_with_an_expiry_vanishes_without_another_one() {
     assert_eq!(refused["error"]["err_code"], 10071);
     assert_eq!(anew["seq"], 5);
 }
+
+/// A crash makes the server rebuild a bucket from its files, where a purged value is still written.
+#[tokio::test]
+async fn a_purged_value_comes_back_after_a_crash_unless_its_tombstone_is_there() {
+    let mut server = nats().await;
+    let context = context(&server).await;
+    let store = bucket(&context, "b", Some(10), 1).await;
+    let purge = [("KV-Operation", "PURGE".to_owned()), ("Nats-Rollup", "sub".to_owned())];
+    for (key, expiry) in [("vanished", None), ("stays", None), ("expires", Some(ttl(60)))] {
+        let subject = format!("$KV.b.{key}");
+        write(&context, &subject, &expiry.into_iter().collect::<Vec<_>>()).await;
+        let short = (key != "stays").then(|| ttl(1));
+        let purge: Vec<_> = purge.iter().cloned().chain(short).collect();
+        write(&context, &subject, &purge).await;
+    }
+    let mut stream = store.stream.clone();
+    eventually("two tombstones have vanished", BOUND, async || {
+        stream.info().await.unwrap().state.messages == 1
+    })
+    .await;
+    server.server().kill().unwrap();
+    server.server().restart().await.unwrap();
+    eventually("the client is back", BOUND, async || store.get("stays").await.is_ok()).await;
+    let back = async |key: &str| store.get(key).await.unwrap().is_some();
+    let (vanished, expires) = (back("vanished").await, back("expires").await);
+    println!("after a crash a purged value is back: {vanished}; one with an expiry: {expires}");
+    if expires {
+        assert_eq!(stored_ttl(&store, "expires").await.as_deref(), Some("60"));
+    }
+    assert!(!back("stays").await, "its tombstone is newer");
+}

@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use bus::{
-    Bucket, Bus as _, Change, Endpoint, Error, Kv, Leases, Put, Queue as _, Terms, Watch, Wire as _,
+    Bucket, Bus as _, Change, Endpoint, Error, Kv, Leases, Put, Queue as _, TOMBSTONE_TTL, Terms,
+    Watch, Wire as _,
 };
 use bus_nats::{NatsBus, Options, Topology, connect};
 use bytes::Bytes;
@@ -360,6 +361,32 @@ async fn a_wiped_server_is_provisioned_again_where_that_is_asked_for() {
             && bus.kv(Bucket::Nodes).get("a").await.is_ok()
     })
     .await;
+}
+
+/// A server that has crashed rebuilds a bucket from its files: a purged value is in it again once the
+/// tombstone has vanished.
+#[tokio::test]
+async fn what_has_no_expiry_stays_purged_when_the_server_crashes() {
+    let mut server = nats().await;
+    let bus = bus_on(&server).await;
+    let buckets = [Bucket::Runtime, Bucket::Activities, Bucket::Definitions];
+    for bucket in buckets {
+        let kv = bus.kv(bucket);
+        put(&*kv, "kept", 0).await;
+        let at = put(&*kv, "ended", 0).await;
+        let purged = kv.purge_if("ended", at, &nonces()()).await.unwrap();
+        assert!(matches!(purged, Put::Won(_)), "{purged:?}");
+    }
+    tokio::time::sleep(TOMBSTONE_TTL + Duration::from_secs(2)).await;
+    server.server().kill().unwrap();
+    server.server().restart().await.unwrap();
+    for bucket in buckets {
+        let kv = bus.kv(bucket);
+        eventually("the server is back", BOUND, async || kv.entries().await.is_ok()).await;
+        let entries = kv.entries().await.unwrap();
+        let keys: Vec<_> = entries.iter().map(|(key, _)| key.as_str()).collect();
+        assert_eq!(keys, ["kept"], "{bucket:?}");
+    }
 }
 
 /// Check 7: the time without a delivery after the consumer's leader dies.

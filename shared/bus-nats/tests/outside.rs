@@ -303,6 +303,60 @@ async fn messages_of_a_stream_that_was_made_anew_are_not_taken_for_those_of_the_
     );
 }
 
+/// The acknowledgement of a message of an earlier stream settles no message of the new one.
+#[tokio::test]
+async fn a_late_acknowledgement_settles_nothing_of_a_stream_that_was_made_anew() {
+    let mut server = nats().await;
+    let config = json!({"name": "ORDERS", "subjects": ["orders.>"], "storage": "file"});
+    let place = Place {
+        name: "staunch-test".to_owned(),
+        stream: "ORDERS".to_owned(),
+        subject: "orders.*".to_owned(),
+        from: Some(From::All),
+        one_by_one: false,
+    };
+    let in_hand = async |bus: &NatsBus| {
+        let figures = bus.place_figures("ORDERS", "staunch-test").await;
+        figures.ok().flatten().map(|figures| figures.in_hand)
+    };
+    // No message of the place, which this one waits for.
+    let connected = async |bus: &NatsBus| {
+        eventually("it is connected", Duration::from_secs(60), async || {
+            bus.store(message("orders.other.x", b""), SOON).await.is_ok()
+        })
+        .await;
+    };
+    let take = async |bus: &NatsBus| {
+        bus.store(message("orders.new", b"1"), SOON).await.unwrap();
+        let mut messages = bus.follow(&place).await.unwrap();
+        within("the message", SOON, messages.next()).await.unwrap().unwrap()
+    };
+    let bus = connect(Options::new(server.url())).await.unwrap();
+    api(&bus, "STREAM.CREATE.ORDERS", config.clone()).await;
+    let early = take(&bus).await;
+
+    server.wipe().await;
+    let late = connect(Options::new(server.url())).await.unwrap();
+    api(&late, "STREAM.CREATE.ORDERS", config).await;
+    let taken = take(&late).await;
+    assert_eq!(taken.sequence, early.sequence, "the number means another message");
+    connected(&bus).await;
+    assert_eq!(in_hand(&late).await, Some(1));
+    early.settle.await;
+    connected(&bus).await;
+    assert_eq!(in_hand(&late).await, Some(1), "it is not settled");
+    taken.settle.await;
+    eventually("it is settled", SOON, async || in_hand(&late).await == Some(0)).await;
+
+    // A broker that comes back with its store has the same stream.
+    let kept = take(&late).await;
+    server.server().kill().unwrap();
+    server.server().restart().await.unwrap();
+    connected(&late).await;
+    kept.settle.await;
+    eventually("it is settled", SOON, async || in_hand(&late).await == Some(0)).await;
+}
+
 /// A broker that comes back with its store has the same stream: the pull goes on.
 #[tokio::test]
 async fn a_pull_outlives_a_restart_of_the_broker() {

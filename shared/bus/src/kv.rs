@@ -49,10 +49,23 @@ impl Bucket {
             Self::Activities => subject::ACTIVITIES_BUCKET,
         }
     }
+
+    /// How long the tombstone of a purge stays; `None`: until the key is written again. A server that
+    /// crashes may bring a purged value back once its tombstone has vanished. Where every value has
+    /// an expiry, what comes back has it too: it may be gone late, and nothing is wrong. A pause, the
+    /// registration of a type and a published pointer hold until they are removed, so their
+    /// tombstones stay: one for each key, and people choose these keys.
+    #[must_use]
+    pub fn tombstone_ttl(self) -> Option<Duration> {
+        match self {
+            Self::Leases | Self::Timers | Self::Nodes => Some(TOMBSTONE_TTL),
+            Self::Definitions | Self::Runtime | Self::Activities => None,
+        }
+    }
 }
 
-/// How long the tombstone of a purge stays before it vanishes: long enough for every watch to see
-/// it, short enough not to pile up.
+/// How long the tombstone of a value that would have expired stays before it vanishes: long enough
+/// for every watch to see it, short enough not to pile up.
 pub const TOMBSTONE_TTL: Duration = Duration::from_secs(15);
 
 /// The sequence of the last write to a key; it grows over the whole bucket. 0: the key was never
@@ -120,7 +133,7 @@ pub trait Kv: Send + Sync {
         nonce: &str,
     ) -> Result<Put, Error>;
 
-    /// Removes the key if it is at `expected`, leaving a tombstone that vanishes by itself.
+    /// Removes the key if it is at `expected`, leaving a tombstone for [`Bucket::tombstone_ttl`].
     ///
     /// # Errors
     /// [`Error::Unknown`] when the answer was lost: repeat with the same nonce.

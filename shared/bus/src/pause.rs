@@ -125,6 +125,12 @@ impl Pauses {
         self.known.borrow().as_ref().is_none_or(has)
     }
 
+    /// The pauses, at every change; none until they are known.
+    #[must_use]
+    pub fn changed(&self) -> watch::Receiver<Option<BTreeMap<Scope, Pause>>> {
+        self.known.clone()
+    }
+
     /// Completes when the node is not paused.
     pub async fn over(&self, node: &str) {
         let is_over = |known: &Option<Known>| known.as_ref().is_some_and(|it| !holds(it, node));

@@ -1,8 +1,10 @@
-//! The port for health, metrics and the log filter of one process: `--admin-listen`.
+//! The port for health, metrics, the last log lines and the log filter of one process:
+//! `--admin-listen`.
 //!
 //! It has its own thread and runtime, so that load on the process does not affect it. Health is
-//! answered to every caller. Metrics and the log filter are answered on loopback. Elsewhere metrics
-//! need the key for metrics or the API key of the configuration, and the log filter that API key.
+//! answered to every caller. Metrics, the log and its filter are answered on loopback. Elsewhere
+//! metrics need the key for metrics or the API key of the configuration, and the log and its filter
+//! that API key.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr, TcpListener as StdListener};
@@ -11,7 +13,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use http_body_util::{BodyExt as _, Full, Limited};
-use hyper::body::{Bytes, Incoming};
+use hyper::body::Bytes;
 use hyper::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HOST, WWW_AUTHENTICATE};
 use hyper::header::{HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use hyper::service::service_fn;
@@ -24,12 +26,15 @@ use tokio::runtime::Handle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::log_filter::LogFilter;
+use crate::telemetry::recent_lines;
 use crate::{Health, Life, LiveKey, Secret, http};
 
 /// The time in which the process's own runtime has to answer a check.
 const CHECK_TIME_MAX: Duration = Duration::from_secs(5);
 /// The path of the log filter.
 const LOG_LEVEL: &str = "/log-level";
+/// The path of the last log lines.
+const LOG: &str = "/log";
 /// Bytes of a change of the log filter.
 const CHANGE_BYTES_MAX: usize = 8 * 1024;
 const JSON: &str = "application/json";
@@ -110,7 +115,7 @@ async fn answer_all(
     stop: CancellationToken,
 ) -> std::io::Result<()> {
     let listener = TcpListener::from_std(listener?)?;
-    let service = service_fn(move |request: Request<Incoming>| {
+    let service = service_fn(move |request: Request<http::RequestBody>| {
         let desk = Arc::clone(&desk);
         async move {
             let is_change = *request.method() == Method::PUT && request.uri().path() == LOG_LEVEL;
@@ -149,14 +154,15 @@ impl Desk {
                 response(StatusCode::OK, kind, meter::text())
             }),
             LOG_LEVEL => self.refusal_of_log(request.headers()).unwrap_or_else(log_level),
+            LOG => self.refusal_of_log(request.headers()).unwrap_or_else(log),
             "/" => {
-                let text = "Staunch: /health/live, /health/ready, /metrics and /log-level of this \
-                            process\n";
+                let text = "Staunch: /health/live, /health/ready, /metrics, /log and /log-level of \
+                            this process\n";
                 response(StatusCode::OK, TEXT, text.to_owned())
             }
             _ => problem(
                 StatusCode::NOT_FOUND,
-                "this port has /health/live, /health/ready, /metrics and /log-level only",
+                "this port has /health/live, /health/ready, /metrics, /log and /log-level only",
             ),
         }
     }
@@ -228,9 +234,9 @@ impl Desk {
         self.refused(headers, &[api, metrics], "metrics", "metrics-key, or the api-key")
     }
 
-    /// The refusal of a caller that may not see and change the log filter.
+    /// The refusal of a caller that may not see the log, and see and change its filter.
     fn refusal_of_log(&self, headers: &HeaderMap) -> Option<Response<Full<Bytes>>> {
-        self.refused(headers, &[&self.keys.api], "the log filter", "api-key")
+        self.refused(headers, &[&self.keys.api], "the log and its filter", "api-key")
     }
 
     fn refused(
@@ -290,6 +296,12 @@ fn log_level() -> Response<Full<Bytes>> {
         StatusCode::OK,
         &json!({"filter": LogFilter::text(), "configured": LogFilter::configured()}),
     )
+}
+
+/// The last log lines, oldest first, and the number of older ones that are forgotten.
+fn log() -> Response<Full<Bytes>> {
+    let (lines, forgotten) = recent_lines();
+    status(StatusCode::OK, &json!({"lines": lines, "forgotten": forgotten}))
 }
 
 fn status(status: StatusCode, body: &Value) -> Response<Full<Bytes>> {
@@ -376,7 +388,12 @@ mod tests {
             (200, 401)
         );
         let given = [("authorization", "ApiKey a-key-that-is-configured")];
-        assert_eq!(ask(&keyed, LOG_LEVEL, &given).await, 200);
+        for path in [LOG_LEVEL, LOG] {
+            assert_eq!(ask(&keyed, path, &given).await, 200);
+            assert_eq!(ask(&keyed, path, &metrics).await, 401);
+            assert_eq!(ask(&own, path, &local).await, 200);
+            assert_eq!(ask(&own, path, &[("host", "evil.example")]).await, 403);
+        }
         for body in ["", "[]", r#"{"set": 7}"#, r#"{"set": "executor=loud"}"#] {
             assert_eq!(change(&own, &local, body).await, 400, "{body}");
         }

@@ -7,6 +7,7 @@
 
 mod connection;
 mod linger;
+mod rest;
 mod socket;
 mod stall;
 mod tls;
@@ -17,7 +18,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hyper::body::{Body, Incoming};
+use hyper::body::Body;
 use hyper::service::Service;
 use hyper::{Request, Response};
 use tokio::net::{TcpListener, TcpStream};
@@ -28,6 +29,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::Life;
 use connection::Front;
+pub use rest::RequestBody;
 pub use socket::{check_passed, listen};
 pub use tls::{BadFiles, Tls, TlsFiles};
 pub(crate) use tls::{bad, bytes_of, certificates_in};
@@ -108,7 +110,7 @@ pub async fn serve<S, B>(
     connections_max: usize,
     ending: Ending,
 ) where
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
+    S: Service<Request<RequestBody>, Response = Response<B>, Error = Infallible>,
     S: Clone + Send + 'static,
     S::Future: Send + 'static,
     B: Body + Send + 'static,
@@ -155,7 +157,7 @@ fn begin<S, B>(
     stream: TcpStream,
     peer: Peer,
 ) where
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
+    S: Service<Request<RequestBody>, Response = Response<B>, Error = Infallible>,
     S: Clone + Send + 'static,
     S::Future: Send + 'static,
     B: Body + Send + 'static,

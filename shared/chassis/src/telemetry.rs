@@ -1,6 +1,7 @@
 //! Logs, traces and metrics of a process.
 
 mod lines;
+mod recent;
 
 use std::collections::HashMap;
 use std::io::IsTerminal as _;
@@ -23,6 +24,8 @@ use tracing_subscriber::{EnvFilter, fmt, reload};
 use crate::log_filter::LogFilter;
 use crate::{Clock as _, LogFormat, Settings, SystemClock};
 use lines::Lines;
+use recent::Tee;
+pub(crate) use recent::recent_lines;
 
 /// The telemetry of this process; flush it at the end with [`Telemetry::stop`].
 pub struct Telemetry {
@@ -106,7 +109,9 @@ fn tracer(endpoint: &str, resource: Resource) -> anyhow::Result<SdkTracerProvide
 fn subscribe(settings: &Settings, tracer: Option<&SdkTracerProvider>) -> anyhow::Result<()> {
     let filter = EnvFilter::try_new(&settings.log)
         .with_context(|| format!("read the log filter {:?}", settings.log))?;
-    let logs = fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
+    let logs = fmt::layer()
+        .with_writer(|| Tee(std::io::stderr()))
+        .with_ansi(std::io::stderr().is_terminal());
     let node = settings.node.clone();
     let logs = match settings.log_format {
         LogFormat::Text => logs.boxed(),

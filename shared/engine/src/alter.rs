@@ -74,7 +74,9 @@ impl<'a> Run<'a> {
                 }
                 Ok(())
             }
-            Alteration::Migrate { target_version } => self.migrate(*target_version, target),
+            Alteration::Migrate { target_version, activities } => {
+                self.migrate(*target_version, activities, target)
+            }
             Alteration::ModifyVariable { variable_id, value } => self.modify(variable_id, value),
             Alteration::ScheduleActivity { activity_id, activity_instance_id } => {
                 self.altered(alteration, Some(named(activity_id, activity_instance_id)));

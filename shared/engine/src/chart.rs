@@ -1,11 +1,11 @@
 //! The activities of a program, as the journal and the API show them.
 
-use model::{Map, VersionId, limits};
+use model::{Map, Timestamp, VersionId, limits};
 
 use crate::keeping::{kept, masked};
 use crate::outline::{Declared, Node, Outline, Source};
 use crate::program::Program;
-use crate::state::State;
+use crate::state::{Renamed, State};
 
 /// Elsa's name for the workflow around the root activity: its id, and its path.
 pub const WORKFLOW_ID: &str = "Workflow1";
@@ -42,6 +42,18 @@ impl Program {
 impl<'p> Charted<'p> {
     pub(crate) fn new(outline: &'p Outline, node: &'p Node) -> Self {
         Self { outline, node }
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn activity_id(&self) -> &'p str {
+        self.node.id.as_str()
+    }
+
+    /// Its name, if the definition gives it one.
+    #[must_use]
+    pub fn name(&self) -> Option<&'p str> {
+        self.node.name.as_deref()
     }
 
     /// Ids from the workflow down to the activity, joined with `:`.
@@ -167,5 +179,40 @@ impl State {
     pub fn version_at(&self, sequence: u64) -> Option<&VersionId> {
         let found = self.migrations.iter().find(|migrated| sequence < migrated.at);
         found.map(|migrated| &migrated.from)
+    }
+
+    /// The node id that an activity has now, if it had this one at that time: a migration may have
+    /// given it another one.
+    #[must_use]
+    pub fn node_id_since(&self, node_id: &str, time: Timestamp) -> String {
+        let renamed = self.migrations.iter().filter_map(|migrated| migrated.renamed.as_ref());
+        let later = renamed.filter(|renamed| renamed.time > time);
+        later.fold(node_id.to_owned(), |id, renamed| renamed.of(&id).unwrap_or(id))
+    }
+
+    /// Whether a migration has given an activity another node id, as far as is remembered.
+    #[must_use]
+    pub fn has_renamed(&self) -> bool {
+        self.migrations.iter().any(|migrated| migrated.renamed.is_some())
+    }
+
+    /// The executions that run, wait or are faulted, by their ids, each with the key of its activity.
+    pub fn activities(&self) -> impl Iterator<Item = (&str, &str)> {
+        let halted = self.halted.iter().flat_map(|halted| halted.executions.values());
+        let open = self.executions.values().chain(halted);
+        open.map(|one| (one.id.as_str(), one.node.as_str()))
+    }
+}
+
+impl Renamed {
+    /// What a node id became; none if it did not change.
+    fn of(&self, node_id: &str) -> Option<String> {
+        let mut around = node_id;
+        loop {
+            if let Some(is) = self.paths.get(around) {
+                return Some(format!("{is}{}", node_id.get(around.len()..)?));
+            }
+            around = around.rsplit_once(':')?.0;
+        }
     }
 }

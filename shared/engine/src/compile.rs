@@ -36,6 +36,7 @@ pub use expression::{near_language, short_language};
 pub(crate) use findings::Oversights;
 pub(crate) use ids::Ids;
 pub use ids::UNTYPED;
+pub use members::near_members;
 pub use planning::{Part, Planning};
 
 use crate::chart::WORKFLOW_ID;

@@ -62,8 +62,9 @@ impl<'a> Draft<'a> {
         outline: &'a Outline,
         languages: &'a Languages,
         env: &'a Env,
-        state: State,
+        mut state: State,
     ) -> Self {
+        let recorder = Recorder::of(&mut state);
         Self {
             outline,
             languages,
@@ -71,7 +72,7 @@ impl<'a> Draft<'a> {
             state,
             effects: Vec::new(),
             journal: Journal::default(),
-            recorder: Recorder::default(),
+            recorder,
             is_continued: false,
             steps: 0,
             bytes: 0,
@@ -203,7 +204,7 @@ impl<'a> Draft<'a> {
             self.write_whole(What::Workflow, self.state.status.to_string(), None);
         }
         let (mut entries, numbers) = std::mem::take(&mut self.journal).into_entries();
-        std::mem::take(&mut self.recorder).write(&mut entries, &numbers, &self.state);
+        std::mem::take(&mut self.recorder).write(&mut entries, &numbers, &mut self.state);
         entries
     }
 

@@ -47,6 +47,7 @@ mod languages;
 mod large;
 mod library;
 mod lone;
+mod mapping;
 mod migrate;
 mod misshapen;
 mod moving;
@@ -85,7 +86,7 @@ pub use call::{
     Wanted,
 };
 pub use chart::{Charted, ChartedVariable, WORKFLOW_ID, WORKFLOW_TYPE, pascal};
-pub use compile::{Part, Planning, UNTYPED, near_language, short_language};
+pub use compile::{Part, Planning, UNTYPED, near_language, near_members, short_language};
 pub use contents::Contents;
 pub use decision::{Cause, Child, Decision, Failure, Next, Resumed};
 pub use descriptor::{Descriptor, InputDescriptor, Kind, OutputDescriptor, Port, PortKind};

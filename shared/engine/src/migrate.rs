@@ -1,23 +1,29 @@
 //! Migration: an instance goes on with another version of its definition. Everything that it holds
 //! must have its place there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use model::{Map, What, limits};
+use model::{ActivityId, Map, What, limits};
 use serde_json::{Value, json};
 
 use crate::Problem;
 use crate::alter::refused;
 use crate::draft::Draft;
+use crate::mapping::Mapping;
 use crate::moving::Moving;
 use crate::outline::{Declared, Node, Outline};
 use crate::program::Program;
 use crate::run::Run;
-use crate::state::{Execution, Migrated, State, Work};
+use crate::state::{Execution, Migrated, Output, Renamed, State, Work};
 
 impl<'a> Run<'a> {
-    /// Goes on with the program of another version.
-    pub(crate) fn migrate(&mut self, version: u32, to: &'a Program) -> Result<(), Vec<Problem>> {
+    /// Goes on with the program of another version, in which activities may have another id.
+    pub(crate) fn migrate(
+        &mut self,
+        version: u32,
+        activities: &BTreeMap<ActivityId, ActivityId>,
+        to: &'a Program,
+    ) -> Result<(), Vec<Problem>> {
         let from = self.program;
         if to.definition_id() != from.definition_id() || to.version() != version {
             return Err(refused(format!(
@@ -31,12 +37,17 @@ impl<'a> Run<'a> {
         if !self.draft.ended.is_empty() {
             return Err(refused("name Migrate before Retry"));
         }
-        self.moved(to)?;
+        let mut mapping = Mapping::of(&from.outline, &to.outline, activities)?;
+        self.moved(to, &mut mapping)?;
         self.program = to;
         self.draft.outline = &to.outline;
-        let payload = json!({"fromVersion": from.version(), "toVersion": version});
+        let mut payload = json!({"fromVersion": from.version(), "toVersion": version});
+        let moved = mapping.moved();
+        if !moved.is_empty() {
+            payload["activities"] = json!(moved);
+        }
         self.draft.write_whole(What::Altered, "Migrate".to_owned(), Some(payload));
-        let Draft { state, recorder, .. } = &mut self.draft;
+        let Draft { state, recorder, env, .. } = &mut self.draft;
         for declared in to.outline.variables.iter().filter(|declared| !declared.is_hidden) {
             recorder.changed(0, &declared.id, declared.is_masked);
         }
@@ -44,13 +55,16 @@ impl<'a> Run<'a> {
             state.migrations.remove(0);
         }
         let (at, from) = (state.journal_sequence, from.version_id().clone());
-        state.migrations.push(Migrated { at, from });
+        let paths = mapping.paths();
+        forget_renamed(&mut state.migrations, limits::ACTIVITIES_MAX.saturating_sub(paths.len()));
+        let renamed = (!paths.is_empty()).then_some(Renamed { time: env.now, paths });
+        state.migrations.push(Migrated { at, from, renamed });
         Ok(())
     }
 
     /// Carries the state over; the reasons why parts of it have no place in the other version.
-    fn moved(&mut self, to: &'a Program) -> Result<(), Vec<Problem>> {
-        let (old, new) = (&self.program.outline, &to.outline);
+    fn moved(&mut self, to: &'a Program, mapping: &mut Mapping<'a>) -> Result<(), Vec<Problem>> {
+        let (old, new) = (mapping.old, mapping.new);
         let state = &mut self.draft.state;
         let mut problems = Vec::new();
         if state.halted.as_ref().is_some_and(|halted| !halted.ended.is_empty()) {
@@ -62,14 +76,12 @@ impl<'a> Run<'a> {
             Some(halted) => (&mut halted.executions, &mut halted.work, &mut halted.outputs),
             None => (&mut state.executions, &mut state.work, &mut state.outputs),
         };
-        for one in executions.values() {
-            let owner = one.owner.and_then(|owner| executions.get(&owner));
-            problems.extend(placed(old, new, &one.node, owner.map(|owner| owner.node.as_str())));
-        }
-        for one in work.iter().filter(|one| one.node.is_some()) {
-            let owner = one.owner.and_then(|owner| executions.get(&owner));
-            let key = one.node.as_deref().unwrap_or_default();
-            problems.extend(placed(old, new, key, owner.map(|owner| owner.node.as_str())));
+        let own = executions.values().map(|one| (&one.node, one.owner));
+        let scheduled = work.iter().filter_map(|one| Some((one.node.as_ref()?, one.owner)));
+        for (key, owner) in own.chain(scheduled) {
+            let owner = owner.and_then(|owner| executions.get(&owner));
+            problems.extend(placed(mapping, key, owner.map(|owner| owner.node.as_str())));
+            problems.extend(mapping.hold(key));
         }
         if self.migrates_unchecked {
             problems.clear();
@@ -77,17 +89,21 @@ impl<'a> Run<'a> {
         if !problems.is_empty() {
             return Err(problems);
         }
-        outputs.retain(|output| new.find(&output.node).is_some());
-        if state.trigger.as_ref().is_some_and(|key| new.find(key).is_none()) {
-            state.trigger = None;
-        }
+        rekey_outputs(mapping, outputs);
+        state.trigger = state.trigger.take().and_then(|key| mapping.key_of(&key));
         let (executions, work) = match &mut state.halted {
             Some(halted) => (&mut halted.executions, &mut halted.work),
             None => (&mut state.executions, &mut state.work),
         };
         let numbers: Vec<u64> = executions.keys().copied().collect();
         for number in numbers {
-            problems.extend(remembered(self.program, to, number, executions, work));
+            problems.extend(remembered(to, mapping, number, executions, work));
+        }
+        for key in work.iter_mut().filter_map(|one| one.node.as_mut()) {
+            rekey(mapping, key);
+        }
+        if !mapping.is_empty() {
+            rename(mapping, state);
         }
         if problems.is_empty() { Ok(()) } else { Err(problems) }
     }
@@ -107,20 +123,25 @@ impl State {
 }
 
 /// The reason why a node has no place in the other version.
-fn placed(old: &Outline, new: &Outline, key: &str, owner: Option<&str>) -> Option<Problem> {
-    let before = old.keyed(key).1;
+fn placed(mapping: &Mapping<'_>, key: &str, owner: Option<&str>) -> Option<Problem> {
+    let new = mapping.new;
+    let (node_ref, before) = mapping.old.keyed(key);
     let about = |message: String| Some(Problem::error(Some(&before.id), None, message));
-    let Some(after) = new.find(key) else {
-        return about("the instance is at this activity, which is not there".to_owned());
+    let Some(after) = mapping.place(node_ref) else {
+        return about(
+            "the instance is at this activity, which is not there: name its place in `activities`"
+                .to_owned(),
+        );
     };
     let (was, is) = (before.type_name(), new.node(after).type_name());
     if was != is {
         return about(format!(
-            "the instance is at this activity, which is a {is} there, not a {was}"
+            "the instance is at this activity, which is a {is} there, not a {was}: name the place of \
+             one of its type in `activities`"
         ));
     }
     let owner = owner?;
-    let container = new.find(owner).map(|owner| new.node(owner));
+    let container = mapping.place_of(owner).map(|owner| new.node(owner));
     let is_inside = container.is_some_and(|container| {
         container.children.values().flatten().any(|child| *child == after)
     });
@@ -130,17 +151,89 @@ fn placed(old: &Outline, new: &Outline, key: &str, owner: Option<&str>) -> Optio
     about(format!("the instance is at this activity, which is not a part of {owner} there"))
 }
 
+/// Gives the activity with this key the one that it has in the other version.
+fn rekey(mapping: &Mapping<'_>, key: &mut String) {
+    if let Some(is) = mapping.key_of(key) {
+        *key = is;
+    }
+}
+
+/// Keeps the outputs of activities that are there. Where several activities become one, the newest
+/// output of each name is left.
+fn rekey_outputs(mapping: &Mapping<'_>, outputs: &mut Vec<Output>) {
+    let kept = std::mem::take(outputs).into_iter().rev().filter_map(|output| {
+        let node = mapping.key_of(&output.node)?;
+        Some(Output { node, ..output })
+    });
+    let mut known = BTreeSet::new();
+    *outputs =
+        kept.filter(|output| known.insert((output.node.clone(), output.name.clone()))).collect();
+    outputs.reverse();
+}
+
+/// Names the activities of bookmarks, calls and incidents as the other version does.
+fn rename(mapping: &Mapping<'_>, state: &mut State) {
+    let (executions, bookmarks, calls, paused) = match &mut state.halted {
+        Some(held) => {
+            let held = &mut **held;
+            (&held.executions, &mut held.bookmarks, &mut held.calls, &mut held.paused_calls)
+        }
+        None => {
+            let calls = (&mut state.calls, &mut state.paused_calls);
+            (&state.executions, &mut state.bookmarks, calls.0, calls.1)
+        }
+    };
+    let nodes: BTreeMap<&str, &Node> = executions
+        .values()
+        .filter_map(|one| Some((one.id.as_str(), mapping.new.node(mapping.new.find(&one.node)?))))
+        .collect();
+    for bookmark in bookmarks.values_mut() {
+        if let Some(node) = nodes.get(bookmark.activity_instance_id.as_str()) {
+            bookmark.activity_id.clone_from(&node.id);
+            bookmark.activity_node_id.clone_from(&node.path);
+        }
+    }
+    for (id, call) in calls.iter_mut().chain(paused) {
+        if let Some(bookmark) = bookmarks.get(id) {
+            call.activity_id.clone_from(&bookmark.activity_id);
+        }
+    }
+    for incident in &mut state.incidents {
+        let path = incident.activity_node_id.as_str();
+        let Some(is) = mapping.path_of(path).filter(|is| is.type_name() == incident.activity_type)
+        else {
+            continue;
+        };
+        incident.activity_id.clone_from(&is.id);
+        incident.activity_node_id.clone_from(&is.path);
+    }
+}
+
+/// Forgets the node ids before migrations, those of the oldest first, until no more than these are
+/// kept.
+fn forget_renamed(migrations: &mut [Migrated], max: usize) {
+    let mut left = Some(max);
+    for migrated in migrations.iter_mut().rev() {
+        let count = migrated.renamed.as_ref().map_or(0, |renamed| renamed.paths.len());
+        left = left.and_then(|left| left.checked_sub(count));
+        if left.is_none() {
+            migrated.renamed = None;
+        }
+    }
+}
+
 /// Carries over the variables and the memory of one execution.
 fn remembered(
-    from: &Program,
     to: &Program,
+    mapping: &Mapping<'_>,
     number: u64,
     executions: &mut BTreeMap<u64, Execution>,
-    work: &mut std::collections::VecDeque<Work>,
+    work: &mut VecDeque<Work>,
 ) -> Vec<Problem> {
     let Some(mut execution) = executions.remove(&number) else { return Vec::new() };
-    let (_, before) = from.outline.keyed(&execution.node);
-    let (node_ref, after) = to.outline.keyed(&execution.node);
+    let (_, before) = mapping.old.keyed(&execution.node);
+    rekey(mapping, &mut execution.node);
+    let (node_ref, after) = mapping.new.keyed(&execution.node);
     let mut problems = Vec::new();
     execution.variables = variables(
         &before.variables,
@@ -161,12 +254,8 @@ fn remembered(
         )
         .collect();
     let mut memory = std::mem::take(&mut execution.memory);
-    let mut moving = Moving {
-        before: (&from.outline, before),
-        after: (&to.outline, after),
-        memory: &mut memory,
-        tags: held.iter_mut().collect(),
-    };
+    let mut moving =
+        Moving { mapping, before, after, memory: &mut memory, tags: held.iter_mut().collect() };
     if let Err(message) = to.activity(node_ref).migrate(&mut moving) {
         problems.push(Problem::error(Some(&after.id), None, message));
     }

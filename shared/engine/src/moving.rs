@@ -2,12 +2,14 @@
 
 use serde_json::Value;
 
-use crate::outline::{Node, NodeRef, Outline};
+use crate::mapping::Mapping;
+use crate::outline::{Node, NodeRef};
 
 /// What one execution of a container remembers, on its way to another version.
 pub struct Moving<'m> {
-    pub(crate) before: (&'m Outline, &'m Node),
-    pub(crate) after: (&'m Outline, &'m Node),
+    pub(crate) mapping: &'m Mapping<'m>,
+    pub(crate) before: &'m Node,
+    pub(crate) after: &'m Node,
     /// The memory of the activity.
     pub memory: &'m mut Value,
     /// The tags of the children that run or are scheduled.
@@ -19,20 +21,27 @@ impl<'m> Moving<'m> {
     #[must_use]
     pub fn plans<T: 'static>(&self) -> Option<(&'m T, &'m T)> {
         let of = |node: &'m Node| node.plan.as_ref()?.downcast_ref();
-        Some((of(self.before.1)?, of(self.after.1)?))
+        Some((of(self.before)?, of(self.after)?))
     }
 
     /// The activities in a port, in the version before and in the one after.
     #[must_use]
     pub fn children(&self, port: &str) -> (&'m [NodeRef], &'m [NodeRef]) {
         let of = |node: &'m Node| node.children.get(port).map(Vec::as_slice).unwrap_or_default();
-        (of(self.before.1), of(self.after.1))
+        (of(self.before), of(self.after))
     }
 
-    /// Whether a node of the version before and a node of the one after are the same activity.
+    /// The place of an activity in the version after: where its key is, or where the operator said. Of
+    /// several with one place, only the one that runs has it.
+    #[must_use]
+    pub fn place(&self, before: NodeRef) -> Option<NodeRef> {
+        self.mapping.place_held(before)
+    }
+
+    /// Whether a node of the version before goes on as a node of the one after.
     #[must_use]
     pub fn is_same(&self, before: NodeRef, after: NodeRef) -> bool {
-        self.before.0.node(before).key == self.after.0.node(after).key
+        self.place(before) == Some(after)
     }
 
     /// Checks that the children are the same, in the same order, if the activity remembers anything
@@ -44,17 +53,19 @@ impl<'m> Moving<'m> {
         if self.memory.is_null() && self.tags.iter().all(|tag| tag.is_null()) {
             return Ok(());
         }
-        let keys = |(outline, node): (&'m Outline, &'m Node)| -> Vec<(&str, Vec<&str>)> {
-            let key = |child: &NodeRef| outline.node(*child).key.as_str();
-            let ports = node.children.iter();
-            ports.map(|(port, children)| (*port, children.iter().map(key).collect())).collect()
-        };
-        if keys(self.before) == keys(self.after) {
+        let (before, after) = (&self.before.children, &self.after.children);
+        let same = |(was, is): (&NodeRef, &NodeRef)| self.is_same(*was, *is);
+        let are_same =
+            |was: &[NodeRef], is: &[NodeRef]| was.len() == is.len() && was.iter().zip(is).all(same);
+        let mut ports = before.iter().zip(after);
+        if before.len() == after.len()
+            && ports.all(|((was, before), (is, after))| was == is && are_same(before, after))
+        {
             return Ok(());
         }
         Err(format!(
             "its activities are other ones there, and {} keeps track of them by their places",
-            self.after.1.type_name()
+            self.after.type_name()
         ))
     }
 }

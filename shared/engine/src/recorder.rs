@@ -1,7 +1,8 @@
 //! The values of one turn that its journal keeps: evaluated inputs, outputs, changes of variables.
 //!
 //! They are collected while the turn runs and put into its lines at its end: inputs into the first line
-//! of an execution, outputs into the last one. Changes of variables are in the last line of the turn, or
+//! of an execution, outputs into the last one. Outputs of an open execution without a line in the turn are
+//! in the state until it has one. Changes of variables are in the last line of the turn, or
 //! before that in the line with which an activity begins from which an instance can be restarted. An
 //! execution that has no line in the turn, because its lines were folded, keeps no values.
 
@@ -52,6 +53,19 @@ impl Default for Recorder {
 }
 
 impl Recorder {
+    /// With the outputs of earlier turns that no line has yet.
+    pub(crate) fn of(state: &mut State) -> Self {
+        let mut values = BTreeMap::new();
+        for (number, execution) in &mut state.executions {
+            if !execution.unwritten.is_empty() {
+                let outputs = std::mem::take(&mut execution.unwritten);
+                let bytes = outputs.iter().map(|(name, value)| name.len() + weight(value)).sum();
+                values.insert(*number, Values { outputs, bytes, ..Values::default() });
+            }
+        }
+        Self { values, ..Self::default() }
+    }
+
     /// Keeps an evaluated input or an output, as far as there is room; the bytes that it takes.
     pub(crate) fn keep(
         &mut self,
@@ -64,12 +78,15 @@ impl Recorder {
         if values.is_withheld {
             return 0;
         }
+        let into = if is_output { &mut values.outputs } else { &mut values.inputs };
+        if let Some(before) = into.remove(name) {
+            values.bytes = values.bytes.saturating_sub(name.len() + weight(&before));
+        }
         let one = self.value_bytes_max;
         let left = one.saturating_mul(VALUES_MAX).saturating_sub(values.bytes);
         let value = kept(value, one.min(left));
         let bytes = name.len() + weight(&value);
         values.bytes += bytes;
-        let into = if is_output { &mut values.outputs } else { &mut values.inputs };
         into.insert(name.to_owned(), value);
         bytes
     }
@@ -86,7 +103,7 @@ impl Recorder {
 
     /// Puts the values into the lines of the turn. `numbers` has the execution of each line; 0 for a
     /// line about the instance as a whole.
-    pub(crate) fn write(mut self, entries: &mut [Entry], numbers: &[u64], state: &State) {
+    pub(crate) fn write(mut self, entries: &mut [Entry], numbers: &[u64], state: &mut State) {
         if !self.values.is_empty() {
             for (entry, number) in entries.iter_mut().zip(numbers) {
                 let inputs = self.values.get_mut(number).map(|values| &mut values.inputs);
@@ -98,6 +115,11 @@ impl Recorder {
                 let outputs = self.values.get_mut(number).map(|values| &mut values.outputs);
                 if let Some(outputs) = outputs.filter(|outputs| !outputs.is_empty()) {
                     recorded(entry).outputs = std::mem::take(outputs);
+                }
+            }
+            for (number, values) in std::mem::take(&mut self.values) {
+                if let Some(execution) = state.executions.get_mut(&number) {
+                    execution.unwritten = values.outputs;
                 }
             }
         }

@@ -101,6 +101,13 @@ impl State {
         self.status == SubStatus::Faulted && self.halted.is_some()
     }
 
+    /// The outputs of open executions that their lines in the journal do not have yet: the id of the
+    /// execution, the key of its activity, and the outputs by name.
+    pub fn unwritten_outputs(&self) -> impl Iterator<Item = (&str, &str, &Map)> {
+        let open = self.executions.values().filter(|one| !one.unwritten.is_empty());
+        open.map(|one| (one.id.as_str(), one.node.as_str(), &one.unwritten))
+    }
+
     /// What the activity of this execution remembers, while it runs or waits.
     #[must_use]
     pub fn memory_of(&self, activity_instance_id: &str) -> Option<&Value> {
@@ -117,6 +124,18 @@ pub(crate) struct Migrated {
     pub at: u64,
     /// The version before.
     pub from: VersionId,
+    /// The activities that had another node id before; none where all went on with theirs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub renamed: Option<Renamed>,
+}
+
+/// The activities that have another node id since a migration.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Renamed {
+    /// The time of the migration.
+    pub time: Timestamp,
+    /// Node ids, and what they became. What begins with one of them changed with it.
+    pub paths: BTreeMap<String, String>,
 }
 
 /// What an instance held when an incident ended it.
@@ -187,6 +206,10 @@ pub(crate) struct Execution {
     /// The outputs of that workflow so far, by name.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub output: Map,
+    /// Outputs of this activity for its next line in the journal: such as the value of a loop, which
+    /// has no line of its own in the turn of a round.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub unwritten: Map,
 }
 
 /// One piece of scheduled work.

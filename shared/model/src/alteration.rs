@@ -1,5 +1,6 @@
 //! Alterations: what an operator may change about an instance, from outside its workflow.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::Error as _;
@@ -35,6 +36,9 @@ pub enum Alteration {
         #[serde(deserialize_with = "whole")]
         #[cfg_attr(feature = "schema", schemars(with = "u32"))]
         target_version: u32,
+        /// Activities that have another id there: the id of each, and the one that it has there.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        activities: BTreeMap<ActivityId, ActivityId>,
     },
     /// Gives a variable a value.
     ModifyVariable {
@@ -100,11 +104,17 @@ impl Alteration {
         }
     }
 
+    /// Goes on with this version, in which every activity has the same id.
+    #[must_use]
+    pub const fn migrate(target_version: u32) -> Self {
+        Self::Migrate { target_version, activities: BTreeMap::new() }
+    }
+
     /// The version that one of these alterations migrates to.
     #[must_use]
     pub fn target_version(alterations: &[Self]) -> Option<u32> {
         alterations.iter().find_map(|alteration| match alteration {
-            Self::Migrate { target_version } => Some(*target_version),
+            Self::Migrate { target_version, .. } => Some(*target_version),
             _ => None,
         })
     }

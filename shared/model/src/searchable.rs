@@ -75,7 +75,8 @@ impl Searchable {
                 let midnight = if is_date { "T00:00:00Z" } else { "" };
                 Value::String(format!("{trimmed}{midnight}"))
             }
-            Self::Boolean => Value::Bool(trimmed.parse().ok()?),
+            // Clients of .NET write `True`.
+            Self::Boolean => Value::Bool(trimmed.to_ascii_lowercase().parse().ok()?),
         };
         self.key(&value)
     }
@@ -259,6 +260,7 @@ mod tests {
             (Searchable::Number, "-1e3", json!(-1000)),
             (Searchable::Time, "2026-01-31", json!("2026-01-31T00:00:00Z")),
             (Searchable::Boolean, "true", json!(true)),
+            (Searchable::Boolean, "False", json!(false)),
             (Searchable::Text, " a b ", json!(" a b ")),
         ] {
             assert_eq!(kind.read(text), kind.key(&value), "{kind} {text}");

@@ -4,6 +4,7 @@
 mod bucket;
 mod files;
 
+use std::path::Path as Folder;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -46,7 +47,11 @@ pub struct Places(Vec<(Arc<str>, Kind)>);
 enum Kind {
     Database,
     Nats,
-    Objects(Arc<dyn ObjectStore>),
+    Objects {
+        store: Arc<dyn ObjectStore>,
+        /// The folder that they are in; none for a bucket.
+        folder: Option<Arc<Folder>>,
+    },
 }
 
 impl Places {
@@ -66,10 +71,11 @@ impl Places {
             let kind = match name {
                 DATABASE => Kind::Database,
                 NATS => Kind::Nats,
-                name => Kind::Objects(
-                    objects::open(name)
+                name => Kind::Objects {
+                    store: objects::open(name)
                         .map_err(|error| Error::Place(text.clone(), error.to_string()))?,
-                ),
+                    folder: (!name.contains("://")).then(|| Arc::from(Folder::new(name))),
+                },
             };
             Ok((Arc::from(name), kind))
         };
@@ -90,7 +96,9 @@ impl Places {
             let shelf: Option<Arc<dyn Shelf>> = match kind {
                 Kind::Database => None,
                 Kind::Nats => Some(Arc::new(Bucket::new(Arc::clone(outside)))),
-                Kind::Objects(store) => Some(Arc::new(Files::new(Arc::clone(store)))),
+                Kind::Objects { store, folder } => {
+                    Some(Arc::new(Files::new(Arc::clone(store), folder.clone())))
+                }
             };
             (Arc::clone(name), shelf)
         };

@@ -2,6 +2,7 @@
 
 mod activity;
 mod flow;
+mod top;
 mod value;
 mod variable;
 
@@ -72,18 +73,20 @@ impl<'v> Expansion<'v> {
 
     fn document(&mut self, tree: &Tree, id: Option<&str>) -> Tree {
         if let Some(full) = verbatim(tree) {
-            return identified(full.clone(), id);
+            return self.with_id(full.clone(), id);
         }
         let full = match &tree.node {
             Node::List(_) => self.members(&[Member::new("root", tree.mark, tree.clone())]),
             Node::Map(members) => {
                 let has = |name: &str| members.iter().any(|member| member.name == name);
                 if let (Some(model), false) = (tree.get("model"), has("root")) {
+                    self.check_beside_model(members);
                     return self.document(model, id);
                 }
                 if has("root") || has("flow") && !has("type") || !has("type") {
                     self.members(members)
                 } else {
+                    self.check_activity(members);
                     self.members(&[Member::new("root", tree.mark, tree.clone())])
                 }
             }
@@ -95,7 +98,7 @@ impl<'v> Expansion<'v> {
                 return tree.clone();
             }
         };
-        identified(Tree { mark: tree.mark, node: Node::Map(full) }, id)
+        self.with_id(Tree { mark: tree.mark, node: Node::Map(full) }, id)
     }
 
     /// The members of a definition in the full form.
@@ -143,17 +146,6 @@ pub(crate) fn verbatim(tree: &Tree) -> Option<&Tree> {
         Some([one]) if one.name == FULL => Some(&one.value),
         _ => None,
     }
-}
-
-/// The definition with this id if it has none.
-fn identified(mut full: Tree, id: Option<&str>) -> Tree {
-    let has_id = full.get("definitionId").and_then(Tree::as_text).is_some_and(|id| !id.is_empty());
-    let mark = full.mark;
-    if let (Some(id), false, Node::Map(members)) = (id, has_id, &mut full.node) {
-        members.retain(|member| member.name != "definitionId");
-        members.insert(0, Member::new("definitionId", mark, Tree::text(mark, id)));
-    }
-    full
 }
 
 /// Adds every id in a definition, in either form.

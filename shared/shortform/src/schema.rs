@@ -46,7 +46,15 @@ pub fn short(vocabulary: &Vocabulary) -> Value {
                 "anyOf": [
                     {"required": ["root"]}, {"required": ["flow"]}, {"required": ["type"]},
                     {"required": ["full"]}
-                ]
+                ],
+                "if": {"required": ["root", "id"]},
+                "then": {"required": ["definitionId"],
+                    "properties": {"definitionId": {"minLength": 1}}},
+                "else": {
+                    "if": {"required": ["flow", "id"], "not": {"required": ["type"]}},
+                    "then": {"required": ["definitionId"],
+                        "properties": {"definitionId": {"minLength": 1}}}
+                }
             }
         ],
         "$defs": definitions,

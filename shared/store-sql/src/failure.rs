@@ -5,8 +5,19 @@ use store::Error;
 
 use crate::measure;
 
+/// SQLite's code for a file that is no longer where it was opened.
+const READONLY_DBMOVED: u32 = 1032;
 /// The unique index that refuses the second of two starts with one activation key.
 const ACTIVATION_KEY: &str = "instances_activation_key";
+
+/// What to do where SQLite may only read.
+pub(crate) const MAY_WRITE: &str = "let the user of this process read and write the file, its folder, \
+    and the -wal and -shm beside it";
+/// What to do where the user of PostgreSQL lacks a right.
+const MAY_USE: &str = "grant this right to the user that database-url names, or name another one";
+/// What to do where PostgreSQL refuses a login.
+const MAY_LOG_IN: &str = "correct the user or the password in database-url, or what the server asks \
+    of them (pg_hba.conf)";
 
 /// The failure of an attempt.
 #[derive(Clone, Debug)]
@@ -127,10 +138,21 @@ fn old_schema(text: &str) -> Error {
     Error::Schema(format!("{text}; run `staunch migrate`"))
 }
 
+/// A text with the advice that belongs to it.
+pub(crate) fn advised(text: &str, advice: &str) -> String {
+    format!("{text}; {advice}")
+}
+
+fn denied(text: &str, advice: &str) -> Failure {
+    Failure::Final(Error::Denied(advised(text, advice)))
+}
+
 /// Classes of <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
 fn postgres(code: &str, text: String) -> Failure {
     match (code.get(..2).unwrap_or_default(), code) {
         (_, "42P01" | "42703") => Failure::Final(old_schema(&text)),
+        (_, "42501") => denied(&text, MAY_USE),
+        ("28", _) => denied(&text, MAY_LOG_IN),
         // The statement took too long; a retry would take as long.
         (_, "57014") => Failure::Final(Error::Unavailable(text)),
         // A standby that is not promoted yet refuses writes.
@@ -147,11 +169,39 @@ fn postgres(code: &str, text: String) -> Failure {
 fn sqlite(code: u32, text: String) -> Failure {
     match code & 0xff {
         1 if text.contains("no such") => Failure::Final(old_schema(&text)),
+        // Not the file that was moved away while it was open.
+        3 | 8 | 23 if code != READONLY_DBMOVED => denied(&text, MAY_WRITE),
         // Busy or locked; no memory; an I/O error; a full disk; a file that cannot be opened, for
         // example because the process has no free file descriptor; a lock that kept changing.
         5 | 6 | 7 | 10 | 13 | 14 | 15 => Failure::Passing(Error::Unavailable(text)),
         11 | 26 => Failure::Final(Error::Corrupt(text)),
         18..=20 => Failure::Final(Error::Refused(text)),
         _ => Failure::Final(Error::Unavailable(text)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_right_that_is_missing_is_told_from_a_database_that_is_away() {
+        let text = || "x".to_owned();
+        for code in ["42501", "28000", "28P01"] {
+            let error = postgres(code, text()).into_error();
+            assert!(
+                matches!(&error, Error::Denied(text) if text.contains("database-url")),
+                "{code}"
+            );
+        }
+        // A file that may only be read, its log, and a right that is missing.
+        for code in [8, 264, 3, 23] {
+            let error = sqlite(code, text()).into_error();
+            assert!(matches!(&error, Error::Denied(text) if text.contains("-wal")), "{code}");
+        }
+        for failure in [postgres("25006", text()), postgres("3D000", text()), sqlite(1032, text())]
+        {
+            assert!(matches!(failure.into_error(), Error::Unavailable(_)));
+        }
     }
 }

@@ -59,7 +59,7 @@ pub struct Inspection {
 /// Looks at the database at this URL; `pooled` as in [`Options`].
 ///
 /// # Errors
-/// [`Error::Unavailable`] when it cannot be reached.
+/// [`Error::Unavailable`] when it cannot be reached; [`Error::Denied`] when its user lacks a right.
 pub async fn inspect(url: &str, pooled: bool) -> Result<Inspection, Error> {
     let database = Database::open(url, Options { pooled, ..Options::default() }).await?;
     let found = look(&database.reader).await;

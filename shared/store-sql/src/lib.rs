@@ -63,6 +63,5 @@ pub use connect::{SqlStore, connect};
 pub use damage::damage;
 pub use inspect::{Inspection, inspect};
 pub use options::Options;
-pub use pools::no_driver;
 pub use schema::{Planned, PlannedStatement, migrate, pending_migrations, plan};
 pub use stats::{Buckets, Stats};

@@ -11,9 +11,9 @@ use sea_orm::sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
 use sea_orm::sqlx::{self, ConnectOptions as _, Connection as _, Row as _};
-use store::Error;
+use store::{Error, no_driver};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, MAY_WRITE, advised};
 use crate::options::Options;
 
 /// Statements that a connection keeps prepared.
@@ -151,19 +151,6 @@ impl Pools {
     }
 }
 
-/// Why there is no driver for this URL, and what to write instead. It shows the scheme alone: without
-/// one, a password may stand anywhere.
-#[must_use]
-pub fn no_driver(url: &str) -> String {
-    let is_of_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
-    let scheme = url.split_once("://").map(|(scheme, _)| scheme);
-    let what = match scheme.filter(|scheme| scheme.chars().all(is_of_scheme)) {
-        Some(scheme) => format!("there is no driver for the database {scheme:?}"),
-        None => "the URL of the database does not begin with the name of a driver".to_owned(),
-    };
-    format!("{what}: use sqlite://path or postgres://user:password@host:5432/name")
-}
-
 /// The settings of SQLite connections.
 pub(crate) fn sqlite_settings(url: &str, options: &Options) -> Result<SqliteConnectOptions, Error> {
     let settings = SqliteConnectOptions::from_str(url).map_err(failed)?;
@@ -219,8 +206,20 @@ async fn open_sqlite(url: &str, options: &Options) -> Result<Pools, Error> {
 }
 
 pub(crate) fn unopened(settings: &SqliteConnectOptions, error: sqlx::Error) -> Error {
-    let file = settings.get_filename().display();
-    Error::Unavailable(format!("the SQLite file {file} cannot be opened: {error}"))
+    let path = settings.get_filename();
+    let what = |text: &str| format!("the SQLite file {} cannot be opened: {text}", path.display());
+    match Failure::from(&error).into_error() {
+        Error::Denied(text) => Error::Denied(what(&text)),
+        // SQLite does not say why it cannot open a file.
+        _ if is_forbidden(path) => Error::Denied(advised(&what(&error.to_string()), MAY_WRITE)),
+        _ => Error::Unavailable(what(&error.to_string())),
+    }
+}
+
+/// Whether this process may not read and write the file.
+fn is_forbidden(path: &Path) -> bool {
+    let opened = std::fs::OpenOptions::new().read(true).write(true).open(path);
+    opened.is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
 }
 
 fn is_busy(error: &sqlx::Error) -> bool {
@@ -229,8 +228,11 @@ fn is_busy(error: &sqlx::Error) -> bool {
 
 async fn make_folder(folder: &Path) -> Result<(), Error> {
     tokio::fs::create_dir_all(folder).await.map_err(|error| {
-        let folder = folder.display();
-        Error::Unavailable(format!("the folder {folder} cannot be made: {error}"))
+        let text = format!("the folder {} cannot be made: {error}", folder.display());
+        match error.kind() {
+            std::io::ErrorKind::PermissionDenied => Error::Denied(advised(&text, MAY_WRITE)),
+            _ => Error::Unavailable(text),
+        }
     })
 }
 
@@ -325,30 +327,37 @@ async fn keeps_settings(pool: &PgPool, settings: &PgConnectOptions) -> Result<()
 /// The reason why a server accepts no connection, with its address. A pool only reports that it
 /// waited for too long, so this opens one more connection to find the reason.
 async fn refused(settings: &PgConnectOptions, error: sqlx::Error, options: &Options) -> Error {
-    let reason = match error {
+    let error = match error {
         sqlx::Error::PoolTimedOut => {
             match tokio::time::timeout(options.acquire_timeout, settings.connect()).await {
-                Ok(Err(reason)) => reason.to_string(),
-                _ => error.to_string(),
+                Ok(Err(reason)) => reason,
+                _ => error,
             }
         }
-        error => error.to_string(),
-    };
-    let reason = match reason.contains("startup parameter") {
-        true => format!("{reason}: {POOLER}"),
-        false => reason,
+        error => error,
     };
     let (host, port) = (settings.get_host(), settings.get_port());
     let (user, name) = (settings.get_username(), settings.get_database().unwrap_or_default());
-    Error::Unavailable(format!(
-        "PostgreSQL at {host}:{port} takes no connection of user {user:?} to database {name:?}: \
-         {reason}"
-    ))
+    let what = |reason: &str| {
+        format!(
+            "PostgreSQL at {host}:{port} takes no connection of user {user:?} to database {name:?}: \
+             {reason}"
+        )
+    };
+    match Failure::from(&error).into_error() {
+        Error::Denied(reason) => Error::Denied(what(&reason)),
+        _ => match error.to_string() {
+            reason if reason.contains("startup parameter") => {
+                Error::Unavailable(what(&format!("{reason}: {POOLER}")))
+            }
+            reason => Error::Unavailable(what(&reason)),
+        },
+    }
 }
 
 fn failed(error: sqlx::Error) -> Error {
     match Failure::from(error).into_error() {
-        error @ Error::Unavailable(_) => error,
+        error @ (Error::Unavailable(_) | Error::Denied(_)) => error,
         error => Error::Unavailable(error.to_string()),
     }
 }

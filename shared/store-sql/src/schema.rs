@@ -25,7 +25,8 @@ const LOCK: [&str; 2] =
 /// Brings the database at this URL up to date; returns the migrations that were applied.
 ///
 /// # Errors
-/// [`Error::Unavailable`] when it cannot be reached; [`Error::Schema`] when a migration fails.
+/// [`Error::Unavailable`] when it cannot be reached; [`Error::Denied`] when its user lacks a right;
+/// [`Error::Schema`] when a migration fails.
 pub async fn migrate(url: &str) -> Result<Vec<String>, Error> {
     let database = Database::open(url, Options::default()).await?;
     let result = async {
@@ -40,7 +41,7 @@ pub async fn migrate(url: &str) -> Result<Vec<String>, Error> {
 /// The migrations that the database at this URL lacks. Changes nothing.
 ///
 /// # Errors
-/// [`Error::Unavailable`] when it cannot be reached.
+/// [`Error::Unavailable`] when it cannot be reached; [`Error::Denied`] when its user lacks a right.
 pub async fn pending_migrations(url: &str) -> Result<Vec<String>, Error> {
     let database = Database::open(url, Options::default()).await?;
     let result = pending(&database.reader).await;
@@ -88,11 +89,16 @@ pub(crate) async fn bring_up(database: &Access) -> Result<Vec<String>, Error> {
     if !missing.is_empty() {
         let up = Migrator::up(&tx, None).await;
         up.map_err(|error| {
-            Error::Schema(format!(
-                "a migration failed, and none of {} is applied: {error}; correct what it names, such as \
-                 a table that somebody has made by hand, before you migrate again",
-                missing.join(", ")
-            ))
+            let missing = missing.join(", ");
+            let what = format!("a migration failed, and none of {missing} is applied");
+            let text = error.to_string();
+            match failed(error) {
+                Error::Denied(reason) => Error::Denied(format!("{what}: {reason}")),
+                _ => Error::Schema(format!(
+                    "{what}: {text}; correct what it names, such as a table that somebody has made by \
+                     hand, before you migrate again"
+                )),
+            }
         })?;
     }
     tx.commit().await.map_err(failed)?;

@@ -8,8 +8,8 @@ use sea_orm::{
     QuerySelect as _,
 };
 use store::{
-    Error, Identity as _, LoginLimit, OpenSession, Renewal, Renewed, Session, Sessions, SigningKey,
-    check,
+    CountedLogin, Error, Identity as _, LoginLimit, OpenSession, Renewal, Renewed, Session,
+    Sessions, SigningKey, check,
 };
 
 use crate::connect::SqlStore;
@@ -130,7 +130,7 @@ impl Sessions for SqlStore {
         subject: &str,
         limit: &LoginLimit,
         now: Timestamp,
-    ) -> Result<Option<Timestamp>, Error> {
+    ) -> Result<Result<CountedLogin, Timestamp>, Error> {
         check::keys([Some(subject)])?;
         let find = attempt::Entity::find_by_id(subject);
         for _ in 0..TRIES {
@@ -138,22 +138,39 @@ impl Sessions for SqlStore {
                 self.tried(|| async { Ok(find.clone().one(&self.database.writer).await?) }).await?;
             let counted = match limit.count(known.as_ref().map(attempt::Model::attempts), now) {
                 Ok(counted) => counted,
-                Err(until) => return Ok(Some(until)),
+                Err(until) => return Ok(Err(until)),
             };
-            let row = attempt::Model {
-                subject: subject.to_owned(),
-                attempts: i64::from(counted.count),
-                last_at: counted.last_at.as_millis(),
-                expires_at: limit.forgotten_at(counted).as_millis(),
-            };
+            let row = attempt::Model::of(subject, counted.attempts, limit);
             if self.counted(known, row).await? {
-                return Ok(None);
+                return Ok(Ok(counted));
             }
         }
         Err(Error::Overloaded("too many logins of one account or address at once".to_owned()))
     }
 
-    async fn uncount_login(&self, subject: &str) -> Result<(), Error> {
+    async fn uncount_login(
+        &self,
+        subject: &str,
+        limit: &LoginLimit,
+        login: &CountedLogin,
+    ) -> Result<(), Error> {
+        let find = attempt::Entity::find_by_id(subject);
+        for _ in 0..TRIES {
+            let known =
+                self.tried(|| async { Ok(find.clone().one(&self.database.writer).await?) }).await?;
+            let Some(known) = known else { return Ok(()) };
+            let is_written = match login.take_out_of(known.attempts()) {
+                Some(left) => {
+                    let row = attempt::Model::of(subject, left, limit);
+                    self.counted(Some(known), row).await?
+                }
+                None => self.uncounted(&known).await?,
+            };
+            if is_written {
+                return Ok(());
+            }
+        }
+        // Many are counted at once: the time is that of another one.
         let update = attempt::Entity::update_many()
             .col_expr(attempt::Column::Attempts, Expr::col(attempt::Column::Attempts).sub(1))
             .filter(attempt::Column::Subject.eq(subject))
@@ -238,5 +255,16 @@ impl SqlStore {
         let written =
             self.tried(|| async { Ok(update.clone().exec(&self.database.writer).await?) }).await?;
         Ok(written.rows_affected > 0)
+    }
+
+    /// Removes the known count; false if another login was counted meanwhile.
+    async fn uncounted(&self, known: &attempt::Model) -> Result<bool, Error> {
+        let delete = attempt::Entity::delete_many()
+            .filter(attempt::Column::Subject.eq(known.subject.as_str()))
+            .filter(attempt::Column::Attempts.eq(known.attempts))
+            .filter(attempt::Column::LastAt.eq(known.last_at));
+        let gone =
+            self.tried(|| async { Ok(delete.clone().exec(&self.database.writer).await?) }).await?;
+        Ok(gone.rows_affected > 0)
     }
 }

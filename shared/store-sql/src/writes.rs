@@ -22,12 +22,12 @@ struct Failing {
 }
 
 impl Writes {
-    /// Records the result of a write. Only [`Error::Unavailable`] is about the database; the other
-    /// errors are about the value.
+    /// Records the result of a write. Only [`Error::Unavailable`] and [`Error::Denied`] are about the
+    /// database; the other errors are about the value.
     pub(crate) fn record<T>(&self, result: Result<T, &Error>) {
         match result {
             Ok(_) if self.is_failing.load(Relaxed) => self.succeeded(),
-            Err(Error::Unavailable(reason)) => self.failed(reason),
+            Err(Error::Unavailable(reason) | Error::Denied(reason)) => self.failed(reason),
             Ok(_) | Err(_) => {}
         }
     }

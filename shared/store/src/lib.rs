@@ -41,7 +41,7 @@ pub use definitions::{
     Base, DefinitionColumn, DefinitionFilter, DefinitionOrder, Definitions, Deleted, Publication,
     Published, PublishedVersion, Retracted, Saved, VersionOption,
 };
-pub use error::Error;
+pub use error::{Error, no_driver};
 pub use figures::{Figures, PoolFigures, StatementFigures};
 pub use identity::{
     Application, Identity, PeopleChange, PeopleChanged, Role, RoleChange, User, UserChange,
@@ -63,7 +63,8 @@ pub use requests::{Claim, KeyedRequest, Requests};
 pub use schedules::{ScheduleFilter, SchedulePause, ScheduleStatus, Schedules};
 pub use secrets::{Rewrapped, Secret, Secrets, check_secret};
 pub use sessions::{
-    Attempts, LoginLimit, OpenSession, Renewal, Renewed, Session, Sessions, SigningKey,
+    Attempts, CountedLogin, LoginLimit, OpenSession, Renewal, Renewed, Session, Sessions,
+    SigningKey,
 };
 pub use timers::{DueTimer, Firing, Timers};
 pub use tokens::Tokens;

@@ -116,6 +116,30 @@ pub struct Attempts {
     pub last_at: Timestamp,
 }
 
+/// A login that is in the count until it is known to be no failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CountedLogin {
+    /// The attempts with it.
+    pub attempts: Attempts,
+    /// The attempts before it; none if there were none, or they did not count any more.
+    pub before: Option<Attempts>,
+}
+
+impl CountedLogin {
+    /// These attempts without this login: as they were before it, unless another one was counted
+    /// after it.
+    #[must_use]
+    pub fn take_out_of(&self, known: Attempts) -> Option<Attempts> {
+        let is_last = known.last_at == self.attempts.last_at && known.count <= self.attempts.count;
+        let last_at = match self.before {
+            Some(before) if is_last => before.last_at,
+            Some(_) | None => known.last_at,
+        };
+        let count = known.count.saturating_sub(1);
+        (count > 0).then_some(Attempts { count, last_at })
+    }
+}
+
 impl LoginLimit {
     /// The time from which another login may be tried; the past if there is no pause.
     #[must_use]
@@ -133,18 +157,24 @@ impl LoginLimit {
         attempts.last_at.after(self.kept)
     }
 
-    /// The attempts with one more; the time to wait for when none is allowed now.
+    /// One more login after these attempts; the time to wait for when none is allowed now.
     ///
     /// # Errors
     /// The time from which another login may be tried.
-    pub fn count(&self, known: Option<Attempts>, now: Timestamp) -> Result<Attempts, Timestamp> {
-        match known.filter(|known| self.forgotten_at(*known) > now) {
-            None => Ok(Attempts { count: 1, last_at: now }),
-            Some(known) if known.count >= self.free.max(1) && self.next_at(known) > now => {
-                Err(self.next_at(known))
-            }
-            Some(known) => Ok(Attempts { count: known.count.saturating_add(1), last_at: now }),
+    pub fn count(
+        &self,
+        known: Option<Attempts>,
+        now: Timestamp,
+    ) -> Result<CountedLogin, Timestamp> {
+        let before = known.filter(|known| known.count > 0 && self.forgotten_at(*known) > now);
+        if let Some(before) = before
+            && before.count >= self.free.max(1)
+            && self.next_at(before) > now
+        {
+            return Err(self.next_at(before));
         }
+        let count = before.map_or(1, |before| before.count.saturating_add(1));
+        Ok(CountedLogin { attempts: Attempts { count, last_at: now }, before })
     }
 }
 
@@ -201,8 +231,8 @@ pub trait Sessions: Send + Sync {
     /// See [`Error`].
     async fn delete_signing_key(&self, id: &str) -> Result<bool, Error>;
 
-    /// Counts a login before it is tried; the time to wait for when none is allowed now. Of many at
-    /// once, no more are allowed than one after the other.
+    /// Counts a login before it is tried; or the time to wait for when none is allowed now. Of many
+    /// at once, no more are allowed than one after the other.
     ///
     /// # Errors
     /// See [`Error`].
@@ -211,13 +241,19 @@ pub trait Sessions: Send + Sync {
         subject: &str,
         limit: &LoginLimit,
         now: Timestamp,
-    ) -> Result<Option<Timestamp>, Error>;
+    ) -> Result<Result<CountedLogin, Timestamp>, Error>;
 
-    /// Takes one login of this subject out of the count.
+    /// Takes this login of the subject out of the count: the count and the time of the last one are
+    /// as they were before it, unless another one was counted after it.
     ///
     /// # Errors
     /// See [`Error`].
-    async fn uncount_login(&self, subject: &str) -> Result<(), Error>;
+    async fn uncount_login(
+        &self,
+        subject: &str,
+        limit: &LoginLimit,
+        login: &CountedLogin,
+    ) -> Result<(), Error>;
 
     /// Forgets the failed logins of this subject.
     ///
@@ -259,12 +295,39 @@ mod tests {
         let mut known = None;
         for expected in 1..=3 {
             let counted = LIMIT.count(known, at(0)).unwrap();
-            assert_eq!(counted.count, expected);
-            known = Some(counted);
+            assert_eq!(counted.attempts.count, expected);
+            assert_eq!(counted.before, known);
+            known = Some(counted.attempts);
         }
         assert_eq!(LIMIT.count(known, at(999)), Err(at(1_000)));
-        assert_eq!(LIMIT.count(known, at(1_000)), Ok(Attempts { count: 4, last_at: at(1_000) }));
-        let forgotten = at(3_600_000);
-        assert_eq!(LIMIT.count(known, forgotten), Ok(Attempts { count: 1, last_at: forgotten }));
+        let fourth = Attempts { count: 4, last_at: at(1_000) };
+        assert_eq!(
+            LIMIT.count(known, at(1_000)),
+            Ok(CountedLogin { attempts: fourth, before: known })
+        );
+        let first = Attempts { count: 1, last_at: at(3_600_000) };
+        assert_eq!(
+            LIMIT.count(known, at(3_600_000)),
+            Ok(CountedLogin { attempts: first, before: None })
+        );
+    }
+
+    #[test]
+    fn a_login_is_taken_out_as_if_it_had_not_been() {
+        let of = |count, millis| Attempts { count, last_at: Timestamp::from_millis(millis) };
+        let before = of(30, 10);
+        let login = CountedLogin { attempts: of(31, 20), before: Some(before) };
+        for (known, expected, why) in [
+            (of(31, 20), Some(before), "it is the last one"),
+            (of(30, 20), Some(of(29, 10)), "another one was taken out meanwhile"),
+            (of(32, 25), Some(of(31, 25)), "another one was counted meanwhile"),
+            (of(32, 20), Some(of(31, 20)), "another one was counted in the same millisecond"),
+            (of(1, 25), None, "the others were forgotten meanwhile"),
+        ] {
+            assert_eq!(login.take_out_of(known), expected, "{why}");
+        }
+        let first = CountedLogin { attempts: of(1, 20), before: None };
+        assert_eq!(first.take_out_of(of(1, 20)), None);
+        assert_eq!(first.take_out_of(of(2, 25)), Some(of(1, 25)));
     }
 }

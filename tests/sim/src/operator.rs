@@ -71,7 +71,7 @@ pub(crate) async fn migrate(world: &World, client: &Client, id: &str) -> Vec<Exp
     };
     let unfit = json!({"type": "Sequence", "id": "moved", "activities": activities});
     world.publish_version("moved", 3, unfit).await;
-    let to = |target_version| vec![Alteration::Migrate { target_version }];
+    let to = |target_version| vec![Alteration::migrate(target_version)];
     client.alter(&format!("refused-{id}"), id, to(3)).await;
     client.alter(&format!("migrate-{id}"), id, to(2)).await;
     until(world, id, |_, version| version == 2).await;

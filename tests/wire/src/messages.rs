@@ -70,7 +70,7 @@ fn commands() -> Vec<(&'static str, Command)> {
             activity_id: Some("a".into()),
             activity_instance_id: Some("a-1".to_owned()),
         },
-        Alteration::Migrate { target_version: 2 },
+        Alteration::migrate(2),
         Alteration::ModifyVariable { variable_id: "v".to_owned(), value: Value::Object(values()) },
         Alteration::ScheduleActivity { activity_id: Some("a".into()), activity_instance_id: None },
         Alteration::Retry { activity_ids: vec!["a".into()] },

@@ -1,10 +1,10 @@
 //! The transaction of a burst: the difference between the instance before and after, and the messages
 //! that are published once it is committed. Pure: time and ids come with the burst.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use engine::{Effect, Program};
-use model::{BookmarkId, Entry, Instance, PayloadHash, SubStatus, Token, What, limits};
+use model::{Bookmark, BookmarkId, Entry, Instance, PayloadHash, SubStatus, Token, What, limits};
 use protocol::{Body, BurstJournal, HttpAnswer, Message, subject};
 use serde_json::json;
 use store::{Burst, PayloadChanges, StoredBookmark, shard_of};
@@ -142,13 +142,18 @@ fn row(ran: &Ran) -> Result<Instance, Unfit> {
     Ok(row)
 }
 
-/// The bookmarks that were removed, and those that are new. Bookmarks of calls are not stored: only
-/// the tenure resumes them.
+/// The bookmarks that were removed, and those that are new. One whose activity has another id since a
+/// migration is both: its row names the activity. Bookmarks of calls are not stored: only the tenure
+/// resumes them.
 fn bookmarks(ran: &Ran, row: &Instance) -> (Vec<BookmarkId>, Vec<StoredBookmark>) {
     let (before, after) = (&ran.before.open, &ran.record);
-    let open: BTreeSet<_> = after.open().map(|open| &open.id).collect();
-    let burned = before.iter().filter(|id| !open.contains(id)).cloned().collect();
-    let created = after.open().filter(|open| !before.contains(&open.id));
+    let open: BTreeMap<_, _> = after.open().map(|open| (&open.id, open)).collect();
+    let is_of = |open: &Bookmark, node: &String| open.activity_node_id == *node;
+    let is_kept =
+        |(id, node): &(&BookmarkId, &String)| open.get(id).is_some_and(|open| is_of(open, node));
+    let burned = before.iter().filter(|was| !is_kept(was)).map(|(id, _)| id.clone()).collect();
+    let is_new = |open: &&Bookmark| before.get(&open.id).is_none_or(|node| !is_of(open, node));
+    let created = after.open().filter(is_new);
     let created = created.map(|open| StoredBookmark {
         instance_id: row.id.clone(),
         definition_id: row.definition_id.clone(),

@@ -1,8 +1,11 @@
 //! Alterations: applied once, whatever crashes; refused as a whole.
 
+use std::collections::BTreeMap;
+
 use model::{Alteration, SubStatus};
 use protocol::{Alter, Body, Command, Refusal, ReplyWhen};
 use serde_json::{Value, json};
+use store::{BookmarkFilter, Bookmarks as _, StoredBookmark};
 
 use crate::wired::world::{World, event, line, resume, sequence, wait_for};
 
@@ -107,8 +110,7 @@ async fn an_instance_migrates_only_where_it_fits() {
     world.publish("m", second, json!({"id": "m-v2", "version": 2})).await;
     let third = sequence(vec![line("third")]);
     world.publish("m", third, json!({"id": "m-v3", "version": 3})).await;
-    let to =
-        |id: &str, target_version| alter(id, "i", vec![Alteration::Migrate { target_version }]);
+    let to = |id: &str, target_version| alter(id, "i", vec![Alteration::migrate(target_version)]);
     for (id, version, why) in [("a", 3, "not there"), ("b", 4, "no version 4"), ("c", 1, "already")]
     {
         let outcome = world.ask(to(id, version), ReplyWhen::Committed).await;
@@ -122,4 +124,40 @@ async fn an_instance_migrates_only_where_it_fits() {
     world.send(&event("e", "x", json!({}))).await;
     world.until_status("i", SubStatus::Finished).await;
     assert_eq!(world.lines("i").await, ["second"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_rows_of_bookmarks_name_the_activities_of_the_version_that_runs() {
+    let world = World::new();
+    let waits = |ids: [&str; 2]| {
+        let wait = |id: &str, event: &str| json!({"type": "Event", "id": id, "eventName": event});
+        let both = [wait(ids[0], "x"), wait(ids[1], "y")];
+        json!({"type": "Parallel", "id": "all", "activities": both})
+    };
+    world.publish("m", waits(["a", "same"]), json!({})).await;
+    let _node = world.node("n").await;
+    world.start("m", "i", json!({})).await;
+    let rows = async || {
+        let filter = BookmarkFilter { instance_id: Some("i".into()), ..BookmarkFilter::default() };
+        let found = world.store.find(&filter, 10).await.unwrap();
+        let row = |row: StoredBookmark| (row.bookmark.activity_id.to_string(), row);
+        found.into_iter().map(row).collect::<BTreeMap<_, _>>()
+    };
+    let before = rows().await;
+    world.publish("m", waits(["b", "same"]), json!({"id": "m-v2", "version": 2})).await;
+    let activities = BTreeMap::from([("a".into(), "b".into())]);
+    let to = vec![Alteration::Migrate { target_version: 2, activities }];
+    let outcome = world.ask(alter("c", "i", to), ReplyWhen::Committed).await;
+    assert_eq!(outcome.refusal, None, "{outcome:?}");
+    let after = rows().await;
+    assert_eq!(after.keys().collect::<Vec<_>>(), ["b", "same"]);
+    assert_eq!(after["same"], before["same"]);
+    let mut expected = before["a"].clone();
+    expected.bookmark.activity_id = "b".into();
+    expected.bookmark.activity_node_id = "Workflow1:all:b".to_owned();
+    assert_eq!(after["b"], expected, "the wait itself is the same");
+    world.send(&event("e", "x", json!({}))).await;
+    world.send(&event("f", "y", json!({}))).await;
+    world.until_status("i", SubStatus::Finished).await;
+    assert!(rows().await.is_empty());
 }

@@ -246,7 +246,7 @@ async fn values_follow_a_migration_and_an_edited_variable() {
     world.publish("m", root(), second).await;
     world.publish("m", root(), json!({"id": "m-v3", "version": 3})).await;
     let migrate =
-        |id: &str, target_version| alter(id, "i", vec![Alteration::Migrate { target_version }]);
+        |id: &str, target_version| alter(id, "i", vec![Alteration::migrate(target_version)]);
     let outcome = world.ask(migrate("2", 2), ReplyWhen::Committed).await;
     assert_eq!(outcome.refusal, None, "{outcome:?}");
     let expected = keys(&[

@@ -4,9 +4,11 @@
 //! The `Origin` and `Sec-Fetch-Site` headers show that a page has another origin. The `Host` header
 //! shows that a foreign name resolves to this machine (DNS rebinding). A link with a token needs
 //! only its token, and may be opened from anywhere. So may a workflow endpoint: its own pages are
-//! sandboxed, and their links and forms come from no origin, as those of any page may.
+//! sandboxed, and their links and forms come from no origin, as those of any page may. And so may
+//! the pages of Studio, which are files: what they ask of the API is asked by their own origin.
 
 use axum::extract::{MatchedPath, Request};
+use axum::http::Method;
 use axum::http::header::{HOST, ORIGIN};
 use chassis::Auth;
 
@@ -55,6 +57,10 @@ fn check(request: &Request, route: Option<&str>, allowed: &[String]) -> Result<(
     let is_of_no_origin = header("sec-fetch-mode") == Some("navigate")
         && origin.is_none_or(|origin| origin == "null");
     if is_of_no_origin && route.is_some_and(permission::is_workflow) {
+        return Ok(());
+    }
+    let is_link = is_of_no_origin && origin.is_none() && *request.method() == Method::GET;
+    if is_link && route.is_some_and(permission::is_page) {
         return Ok(());
     }
     if origin.is_some_and(|origin| !is_own(origin)) || is_foreign_fetch {
@@ -120,9 +126,16 @@ mod tests {
             sent(route, &[link[0], link[1], ("origin", "https://evil.example")], false);
             sent(route, &[page[0], ("sec-fetch-mode", "cors"), ("origin", "null")], false);
         }
-        for route in ["/elsa/api/workflow-definitions", "/workflowsx", "/studio/{*path}"] {
+        for route in ["/elsa/api/workflow-definitions", "/workflowsx", "/studios", "/metrics"] {
             sent(route, &link, false);
             sent(route, &form, false);
+        }
+        // A link to Studio in a page of another server; not its files for that page.
+        for route in ["/", "/studio", "/studio/", "/studio/{*path}"] {
+            sent(route, &link, true);
+            sent(route, &form, false);
+            sent(route, &page, false);
+            sent(route, &[page[0], ("sec-fetch-mode", "no-cors")], false);
         }
         sent("/elsa/api/events/{eventName}/trigger", &page, false);
     }

@@ -156,6 +156,7 @@ const API: &[(&str, &str, Need)] = &[
     ("POST", "/bulk-actions/delete/workflow-instances", P("delete:workflow-instances")),
     // The path of Elsa's clients.
     ("POST", "/bulk-actions/delete/workflow-instances/by-id", P("delete:workflow-instances")),
+    ("POST", "/bulk-actions/delete/workflow-instances/by-filter", P("delete:workflow-instances")),
     ("POST", "/bulk-actions/delete/workflow-definitions/by-id", P("delete:workflow-definitions")),
     ("GET", "/bookmarks/resume", Public),
     ("POST", "/bookmarks/resume", Public),
@@ -378,6 +379,12 @@ fn from_hubs(template: &str) -> &str {
 /// Whether a path, or the template of one, is that of a workflow endpoint.
 pub(crate) fn is_workflow(path: &str) -> bool {
     path.strip_prefix(WORKFLOWS).is_some_and(|rest| matches!(rest.get(..1), None | Some("/")))
+}
+
+/// Whether the route with this template is a page of this server's own interface: a file that is the
+/// same for everybody, and changes nothing.
+pub(crate) fn is_page(template: &str) -> bool {
+    matches!(template, "/" | "/studio" | "/studio/" | "/studio/{*path}")
 }
 
 /// Whether the route with this template is a link whose token is its authorization.

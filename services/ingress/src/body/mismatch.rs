@@ -14,25 +14,32 @@ pub(crate) struct Mismatch {
     place: String,
     /// In the words of serde.
     message: String,
+    /// The values of the request are secrets.
+    is_secret: bool,
 }
 
 impl Mismatch {
     /// The same in a member of this name, or at this position: `[0]`.
     pub(super) fn within(self, outer: &str) -> Self {
         let joint = if self.place.is_empty() || self.place.starts_with('[') { "" } else { "." };
-        Self { place: format!("{outer}{joint}{}", self.place), message: self.message }
+        Self { place: format!("{outer}{joint}{}", self.place), ..self }
+    }
+
+    /// The same without the value that was sent.
+    pub(super) fn without_value(self) -> Self {
+        Self { is_secret: true, ..self }
     }
 }
 
 impl serde::de::Error for Mismatch {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Self { place: String::new(), message: message.to_string() }
+        Self { place: String::new(), message: message.to_string(), is_secret: false }
     }
 }
 
 impl From<serde_json::Error> for Mismatch {
     fn from(error: serde_json::Error) -> Self {
-        Self { place: String::new(), message: error.to_string() }
+        Self { place: String::new(), message: error.to_string(), is_secret: false }
     }
 }
 
@@ -40,8 +47,12 @@ impl Error for Mismatch {}
 
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { place, message } = self;
-        match kinds(message) {
+        let Self { place, message, is_secret } = self;
+        let message = match message.split_once("unknown variant `") {
+            Some(("", _)) if *is_secret => "this is none of the values that it may have",
+            _ => message.as_str(),
+        };
+        match kinds(message, !is_secret) {
             Some((found, expected)) => {
                 let part = if place.is_empty() { "it" } else { place.as_str() };
                 let found: String = found.chars().take(SHOWN_CHARS_MAX).collect();
@@ -54,11 +65,14 @@ impl fmt::Display for Mismatch {
 }
 
 /// What was sent and what it has to be, if it is of another kind.
-fn kinds(message: &str) -> Option<(&str, &str)> {
+fn kinds(message: &str, shows_values: bool) -> Option<(&str, &str)> {
     let starts = ["invalid type: ", "invalid value: "];
     let rest = starts.iter().find_map(|start| message.strip_prefix(start))?;
     let (found, expected) = rest.rsplit_once(", expected ")?;
     let found = match found.split_once(' ') {
+        Some(("string" | "character", _)) if !shows_values => "a text",
+        Some(("integer" | "floating", _)) if !shows_values => "a number",
+        Some(("boolean", _)) if !shows_values => "true or false",
         Some(("string", value)) => value,
         Some(("integer" | "boolean" | "character", value)) => value.trim_matches('`'),
         Some(("floating", value)) => value.trim_start_matches("point ").trim_matches('`'),
@@ -118,5 +132,33 @@ mod tests {
         assert_eq!(whole.to_string(), "it is true, and has to be an object");
         let long = format!("invalid type: string {:?}, expected a map", "x".repeat(10_000));
         assert!(Mismatch::custom(long).to_string().len() < 200);
+    }
+
+    #[test]
+    fn a_secret_is_not_shown() {
+        for (message, expected) in [
+            (
+                "invalid type: integer `123`, expected a string",
+                "a is a number, and has to be a text",
+            ),
+            (
+                "invalid type: floating point `1.5`, expected a string",
+                "a is a number, and has to be a text",
+            ),
+            (
+                "invalid type: boolean `true`, expected a string",
+                "a is true or false, and has to be a text",
+            ),
+            (
+                "invalid value: string \"x, expected y\", expected u64",
+                "a is a text, and has to be a whole number from 0 on",
+            ),
+            ("invalid type: map, expected a string", "a is an object, and has to be a text"),
+            ("unknown variant `x`, expected `y`", "a: this is none of the values that it may have"),
+            ("missing field `x`", "a: missing field `x`"),
+        ] {
+            let mismatch = Mismatch::custom(message).within("a").without_value();
+            assert_eq!(mismatch.to_string(), expected);
+        }
     }
 }

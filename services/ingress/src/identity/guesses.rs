@@ -8,6 +8,7 @@ use axum::http::HeaderValue;
 use axum::http::StatusCode;
 use axum::http::header::RETRY_AFTER;
 use model::Timestamp;
+use store::CountedLogin;
 
 use super::secret;
 use crate::rate::network;
@@ -27,27 +28,40 @@ impl Guess {
     }
 
     /// Counts the login, or refuses it until its pause is over.
-    pub(super) async fn count(&self, app: &App, now: Timestamp) -> Result<(), Problem> {
+    pub(super) async fn count(self, app: &App, now: Timestamp) -> Result<Counted, Problem> {
         let (store, config) = (&app.cx.store, &app.config.identity);
-        if let Some(address) = &self.address
-            && let Some(until) = store.count_login(address, &config.address_limit, now).await?
-        {
-            return Err(refused("from this address", now, until));
-        }
-        match store.count_login(&self.account, &config.account_limit, now).await? {
-            None => Ok(()),
-            Some(until) => Err(refused("of this account", now, until)),
-        }
+        let Self { account, address } = self;
+        let address = match address {
+            None => None,
+            Some(address) => {
+                let counted = store.count_login(&address, &config.address_limit, now).await?;
+                let login = counted.map_err(|until| refused("from this address", now, until))?;
+                Some((address, login))
+            }
+        };
+        let counted = store.count_login(&account, &config.account_limit, now).await?;
+        let login = counted.map_err(|until| refused("of this account", now, until))?;
+        Ok(Counted { account: (account, login), address })
     }
+}
 
+/// A login that is counted at its account and at its address.
+pub(super) struct Counted {
+    account: (String, CountedLogin),
+    address: Option<(String, CountedLogin)>,
+}
+
+impl Counted {
     /// Takes the login out of the count; a success also forgives the failures of its account.
     pub(super) async fn uncount(&self, app: &App, is_success: bool) -> Result<(), store::Error> {
-        if let Some(address) = &self.address {
-            app.cx.store.uncount_login(address).await?;
+        let (store, config) = (&app.cx.store, &app.config.identity);
+        if let Some((address, login)) = &self.address {
+            store.uncount_login(address, &config.address_limit, login).await?;
         }
+        let (account, login) = &self.account;
         match is_success {
-            true => app.cx.store.forgive_logins(&self.account).await,
-            false => app.cx.store.uncount_login(&self.account).await,
+            true => store.forgive_logins(account).await,
+            false => store.uncount_login(account, &config.account_limit, login).await,
         }
     }
 }

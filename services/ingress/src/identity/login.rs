@@ -78,8 +78,7 @@ async fn verified(
     }
     let now = app.now();
     forget_expired(app, now);
-    let guess = Guess::of(name, address);
-    guess.count(app, now).await?;
+    let counted = Guess::of(name, address).count(app, now).await?;
     let verified = match app.cx.store.user_named(name).await {
         Ok(user) => {
             let hash = user.as_ref().map(|user| user.password_hash.clone());
@@ -92,13 +91,13 @@ async fn verified(
         Ok(verified) => verified,
         Err(problem) => {
             // The password was not compared: that was no guess.
-            guess.uncount(app, false).await?;
+            counted.uncount(app, false).await?;
             return Err(problem);
         }
     };
     match user {
         Some(user) if is_right && !user.is_disabled => {
-            guess.uncount(app, true).await?;
+            counted.uncount(app, true).await?;
             Ok(Some(user))
         }
         // The same work for every refusal, so that its time says nothing.

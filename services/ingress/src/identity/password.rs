@@ -65,6 +65,12 @@ pub fn check_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// Whether two names are hard to tell apart: they differ in the case of their letters alone.
+#[must_use]
+pub fn are_alike(one: &str, other: &str) -> bool {
+    one.to_lowercase() == other.to_lowercase()
+}
+
 /// The password in a file: its text without the line's end.
 ///
 /// # Errors

@@ -99,10 +99,10 @@ impl SigningKeys {
         let now = cx.clock.now();
         let (keys, signer) = match &config.key_file {
             Some(file) => {
-                let keys = key_file::read(file).map_err(|error| {
-                    tracing::error!(error, "the keys that sign tokens cannot be read");
-                    Problem::unavailable("the keys that sign tokens cannot be read: see the log")
-                })?;
+                let keys = match key_file::read(file) {
+                    Ok(keys) => keys,
+                    Err(error) => return self.last_good(now, &error),
+                };
                 let signer = keys.first().cloned();
                 (keys, signer)
             }
@@ -123,6 +123,22 @@ impl SigningKeys {
         let known = Known { keys, signer, read_at: Some(now) };
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = known.clone();
         Ok(known)
+    }
+
+    /// The keys as they were read before: a file that cannot be used changes nothing.
+    fn last_good(&self, now: Timestamp, error: &str) -> Result<Known, Problem> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.keys.is_empty() {
+            tracing::error!(error, "the keys that sign tokens cannot be read");
+            let detail = "the keys that sign tokens cannot be read: see the log";
+            return Err(Problem::unavailable(detail));
+        }
+        tracing::error!(
+            error,
+            "the keys that sign tokens cannot be read: those until now stay in use"
+        );
+        known.read_at = Some(now);
+        Ok(known.clone())
     }
 
     /// The keys in these rows. One that no master key decrypts is left out: its tokens are refused.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use chassis::Point;
 use model::Instance;
-use store::{Accepted, Error, NewInstance, PendingCommand};
+use store::{Accepted, NewInstance, PendingCommand};
 
 use super::Started;
 use super::identify::Asking;
@@ -102,7 +102,7 @@ pub(crate) async fn by_first_burst(
         let id = &instance.id;
         match tokio::time::timeout(ROW_MAX, accepting).await {
             Ok(Ok(_)) => {}
-            Ok(Err(error @ Error::Unavailable(_))) => {
+            Ok(Err(error)) if error.is_away() => {
                 tracing::warn!(%error, instance = %id, "a start is kept by the stream alone");
                 app.backing.note(Part::Database, false);
                 return Ok(Started { instance, reply: Reply::Accepted });

@@ -99,10 +99,11 @@ pub(crate) async fn wait(
     }
 }
 
-/// Completes when no outcome will come soon: no executor runs, or NATS or the database does not answer.
+/// Completes when no outcome will come soon: no executor runs, all are paused, or NATS or the database
+/// does not answer.
 async fn hopeless(app: &App) {
     tokio::select! {
-        () = executors::missing(&app.cx.presence) => {}
+        () = executors::missing(&app.cx.presence, &app.paused) => {}
         () = app.backing.lost() => {}
     }
 }

@@ -100,6 +100,7 @@ fn hint(activity: &str, input: &InputDescriptor) -> Hint {
         ("Elsa.Complete", "outcomes") => Hint::Plain("outcome-picker"),
         ("Elsa.If" | "Elsa.FlowDecision" | "Elsa.While", "condition") => Hint::Plain("singleline"),
         ("Elsa.FlowSwitch", "cases") => Hint::Plain("flow-switch-editor"),
+        ("Elsa.DispatchWorkflow", "channelName") => Hint::Dropdown(&[]),
         ("Elsa.FlowFork", "branches") => Hint::Outcomes(&[]),
         ("Elsa.RunJavaScript", "possibleOutcomes") => Hint::Outcomes(&[]),
         ("Elsa.HttpEndpoint", "path") => Hint::Prefixed("/workflows"),

@@ -8,10 +8,11 @@ use futures::{StreamExt as _, stream};
 use model::{DefinitionId, InstanceId, Map, VersionId, limits};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use store::{InstanceFilter, Page, VersionOption};
+use store::{InstanceFilter, InstanceOrder, Page, VersionOption};
 use utoipa::ToSchema;
 
-use super::instances::remove;
+use super::instances::{COUNTED_MAX, remove};
+use super::plans::PlanFilter;
 use super::resume::cancel_and_wait;
 use crate::auth::caller::Caller;
 use crate::body::Body;
@@ -23,6 +24,10 @@ use crate::{App, Problem, present, publication};
 
 /// The number of items that are worked on at the same time.
 const AT_ONCE: usize = 32;
+/// The instances that one call removes at most if a filter selects them.
+const REMOVED_MAX: u64 = 250;
+/// The order in which a filter's instances are removed: those that come meanwhile are the last ones.
+const OLDEST: InstanceOrder = InstanceOrder { ascending: true, ..InstanceOrder::NEWEST };
 
 /// Runs these futures concurrently, a few at a time; the results are in their order.
 pub(super) async fn side_by_side<F: Future>(work: impl IntoIterator<Item = F>) -> Vec<F::Output> {
@@ -290,8 +295,13 @@ pub(super) async fn delete_instances(
     Body(request): Body<InstanceIds>,
 ) -> Result<Json<Value>, Problem> {
     let ids = request.find(&app, false).await?;
+    Ok(Json(json!({"deleted": removed(&app, &asking, ids).await?})))
+}
+
+/// Removes these instances, and says how many there were.
+async fn removed(app: &Arc<App>, asking: &Asking, ids: Vec<InstanceId>) -> Result<usize, Problem> {
     let removals = ids.into_iter().map(|id| {
-        let (app, asking) = (Arc::clone(&app), asking.about(id.as_str()));
+        let (app, asking) = (Arc::clone(app), asking.about(id.as_str()));
         async move {
             let is_removed = remove(&app, &asking, &id).await?;
             if is_removed {
@@ -302,7 +312,7 @@ pub(super) async fn delete_instances(
         }
     });
     let ends: Result<Vec<bool>, Problem> = side_by_side(removals).await.into_iter().collect();
-    Ok(Json(json!({"deleted": ends?.into_iter().filter(|removed| *removed).count()})))
+    Ok(ends?.into_iter().filter(|removed| *removed).count())
 }
 
 /// Removes these instances, and cancels those that are not over: the path of Elsa's clients.
@@ -315,4 +325,32 @@ pub(super) async fn delete_instances_by_id(
     body: Body<InstanceIds>,
 ) -> Result<Json<Value>, Problem> {
     delete_instances(state, asking, body).await
+}
+
+/// Removes instances that a filter selects, and cancels those that are not over: the oldest 250 in one
+/// call. `remaining` says how many it selects after that: send the same again until there are none. The
+/// filter is that of a plan, without `activityFilters`; an empty one selects nothing, unless it says so.
+#[utoipa::path(post, path = "/bulk-actions/delete/workflow-instances/by-filter", tag = "instances",
+    request_body = PlanFilter,
+    responses((status = 200, body = shape::bulk::FilteredDeletions), (status = 400, body = ProblemBody)))]
+pub(super) async fn delete_instances_by_filter(
+    State(app): State<Arc<App>>,
+    asking: Asking,
+    Body(filter): Body<PlanFilter>,
+) -> Result<Json<Value>, Problem> {
+    let Some(selection) = filter.selection(&app).await? else {
+        return Ok(Json(json!({"deleted": 0, "remaining": 0})));
+    };
+    if selection.reads_journals() {
+        return Err(Problem::bad_request(
+            "activityFilters select nothing to remove: send the filter to /alterations/dry-run, and \
+             the ids of its answer to /bulk-actions/delete/workflow-instances",
+        ));
+    }
+    let filter = InstanceFilter { order: Some(OLDEST), ..selection.instances };
+    let found = app.cx.store.list(&filter, Page::new(0, REMOVED_MAX)).await?;
+    let ids = found.items.into_iter().map(|instance| instance.id).collect();
+    let deleted = removed(&app, &asking, ids).await?;
+    let remaining = app.cx.store.count(&filter, COUNTED_MAX).await?;
+    Ok(Json(json!({"deleted": deleted, "remaining": remaining})))
 }

@@ -20,8 +20,8 @@ use crate::present::{self, InstancePage, InstanceSummary, shape};
 use crate::problem::ProblemBody;
 use crate::{App, Problem, record};
 
-/// The instances of one state that are counted at most.
-const COUNTED_MAX: u64 = 100_000;
+/// The instances that are counted at most, of one state or of a filter.
+pub(super) const COUNTED_MAX: u64 = 100_000;
 /// The system definitions that a filter can name: a database binds each of them.
 const SYSTEMS_MAX: usize = 10_000;
 

@@ -17,6 +17,9 @@ use crate::{App, Problem, bounds, record};
 
 /// The header of a client that connects again: the id of the last event that it has.
 const LAST_EVENT_ID: &str = "last-event-id";
+/// The parameters of the stream of all instances. One that is mistyped would give the events of all.
+const OF_EVENTS: [&str; 6] =
+    ["definitionId", "instanceId", "correlationId", "type", "after", "until"];
 
 /// The lifecycle events of all instances, as server-sent events: `started`, `suspended`, `finished`,
 /// `faulted` and `cancelled`.
@@ -43,9 +46,15 @@ pub(super) async fn events(
     params: Params,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
+    params.only(&OF_EVENTS)?;
+    // An id may have a comma in it: such a value means the id, and the ids between the commas.
     let named = |name: &'static str| {
-        let all = params.many(name);
-        bounds::list(name, &all).map(|()| all.into_iter())
+        let mut all = params.many(name);
+        bounds::list(name, &all)?;
+        let whole = params.whole(name).into_iter().filter(|value| value.contains(','));
+        let whole = whole.filter(|value| bounds::name(name, value).is_ok());
+        all.extend(whole.map(str::to_owned));
+        Ok::<_, Problem>(all.into_iter())
     };
     let kinds = params.many("type").into_iter().map(|kind| known(&kind));
     let filter = Filter {
@@ -92,6 +101,7 @@ pub(super) async fn of_instance(
     params: Params,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
+    params.only(&["after"])?;
     let begin = begin(&headers, &params, LINE)?.unwrap_or(Begin::Start);
     let place = app.streams.place(&caller)?;
     let seen = record::get(&app, &record::id(&id)?).await?;

@@ -12,6 +12,7 @@ use http_body_util::Limited;
 use model::{PayloadHash, file};
 use serde_json::Value;
 
+use crate::body::Params;
 use crate::endpoint::form::unkept;
 use crate::endpoint::request::named;
 use crate::present::shape;
@@ -39,8 +40,15 @@ const BYTES: &str = "application/octet-stream";
 pub(super) async fn keep(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
+    params: Params,
     request: Request,
 ) -> Result<(StatusCode, Json<Value>), Problem> {
+    if let Some((name, _)) = params.0.first() {
+        return Err(Problem::bad_request(format!(
+            "there is no query parameter {name:?} here: the name of the file is that of the header \
+             Content-Disposition, its type that of Content-Type"
+        )));
+    }
     let expected = headers.get(EXPECTED).map(|value| hash(value.to_str().unwrap_or_default()));
     let expected = expected.transpose()?;
     let max = usize::try_from(app.payloads.bytes_max()).unwrap_or(usize::MAX);

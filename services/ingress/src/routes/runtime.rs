@@ -19,11 +19,17 @@ use crate::{App, Problem, bounds};
 
 /// Why the runtime is changed.
 #[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct RuntimeRequest {
     /// The reason, for those who look at the status.
     reason: Option<String>,
+    /// Only this node, as in the query.
+    node: Option<String>,
 }
+
+/// The parameters of a change. One that is mistyped would be about the whole cluster.
+const PARAMETERS: [&str; 1] = ["node"];
+const OF_DRAIN: [&str; 2] = ["node", "seconds"];
 
 /// Which executors take commands, how many they work on, and the pauses.
 #[utoipa::path(get, path = "/admin/workflow-runtime/status", tag = "runtime",
@@ -34,7 +40,8 @@ pub(super) async fn status(
     State(app): State<Arc<App>>,
     params: Params,
 ) -> Result<Json<Value>, Problem> {
-    let scope = scope(&params)?;
+    params.only(&PARAMETERS)?;
+    let scope = scope(&params, None)?;
     let status = runtime::status(&app, &scope).await?;
     if status.nodes.is_empty() && scope != Scope::Cluster && !status.pauses.contains_key(&scope) {
         return Err(no_executor(&scope));
@@ -57,8 +64,9 @@ pub(super) async fn pause(
     params: Params,
     Body(request): Body<RuntimeRequest>,
 ) -> Result<Json<Value>, Problem> {
+    params.only(&PARAMETERS)?;
     bounds::optional("reason", request.reason.as_deref())?;
-    let scope = live(&app, scope(&params)?)?;
+    let scope = live(&app, scope(&params, request.node.as_deref())?)?;
     let paused = runtime::pause(&app, &scope, &caller.who, request.reason.as_deref()).await;
     paused.map_err(|refused| problem(&app, &scope, refused))?;
     let details = json!({ "reason": request.reason });
@@ -79,8 +87,9 @@ pub(super) async fn resume(
     params: Params,
     Body(request): Body<RuntimeRequest>,
 ) -> Result<Json<Value>, Problem> {
+    params.only(&PARAMETERS)?;
     bounds::optional("reason", request.reason.as_deref())?;
-    let scope = scope(&params)?;
+    let scope = scope(&params, request.node.as_deref())?;
     let resumed = runtime::resume(&app, &scope).await;
     resumed.map_err(|refused| problem(&app, &scope, refused))?;
     let details = json!({ "reason": request.reason });
@@ -103,9 +112,10 @@ pub(super) async fn drain(
     params: Params,
     Body(request): Body<RuntimeRequest>,
 ) -> Result<Json<Value>, Problem> {
+    params.only(&OF_DRAIN)?;
     bounds::optional("reason", request.reason.as_deref())?;
     let time_max = runtime::drain_time(&app, params.read("seconds")?)?;
-    let scope = live(&app, scope(&params)?)?;
+    let scope = live(&app, scope(&params, request.node.as_deref())?)?;
     let reason = request.reason.as_deref();
     let drained = runtime::drain(&app, &scope, &caller.who, reason, time_max).await;
     let drained = drained.map_err(|refused| problem(&app, &scope, refused))?;
@@ -125,9 +135,23 @@ pub(super) async fn drain(
     }})))
 }
 
-fn scope(params: &Params) -> Result<Scope, Problem> {
-    bounds::optional("node", params.one("node"))?;
-    Ok(params.one("node").map_or(Scope::Cluster, |node| Scope::Node(node.to_owned())))
+/// The node that the query or the body names, or the cluster. A name that is empty may be one that a
+/// program has lost.
+fn scope(params: &Params, in_body: Option<&str>) -> Result<Scope, Problem> {
+    let named = params.0.iter().filter(|(name, _)| name.eq_ignore_ascii_case("node"));
+    let mut nodes: Vec<&str> = named.map(|(_, node)| node.as_str()).chain(in_body).collect();
+    nodes.dedup();
+    match nodes[..] {
+        [] => Ok(Scope::Cluster),
+        [""] => Err(Problem::bad_request("node is empty: name a node, or leave it out")),
+        [node] => {
+            bounds::optional("node", Some(node))?;
+            Ok(Scope::Node(node.to_owned()))
+        }
+        _ => {
+            Err(Problem::bad_request("several nodes are named: name one, in the query or the body"))
+        }
+    }
 }
 
 /// Refuses a node that is no live executor: its name may be mistyped.

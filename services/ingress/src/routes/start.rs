@@ -138,6 +138,11 @@ fn filter(body: Value) -> Result<ListRequest, Problem> {
 }
 
 /// Starts an instance of a published definition. Unlike `POST /workflow-instances`, it never lists.
+///
+/// The answer comes when its first burst has been committed, and has what that burst has set: where the
+/// status is `Running`, the instance goes on, and sets more. `POST
+/// /workflow-definitions/{definitionId}/execute` waits for its end. With `Prefer: respond-async` the
+/// answer is 202 and comes at once.
 #[utoipa::path(post, path = "/workflow-instances/start", tag = "instances",
     request_body = StartRequest,
     responses((status = 200, body = InstanceStatus),

@@ -85,12 +85,17 @@ fn check_error(error: &Map) -> Result<(), Problem> {
 }
 
 /// Completes a task: resumes the instance that handed it out.
+///
+/// The id of a task does not say whether the task is still to come or over. So a report for which no
+/// instance waits, also one of a task that was completed before, is answered with 202, kept for 7 days,
+/// and then removed; it has no effect on a task that is over. A report with a lease is answered with 409
+/// then.
 #[utoipa::path(post, path = "/tasks/{taskId}/complete", tag = "events",
     params(("taskId" = String, Path)), request_body = CompleteRequest,
     responses((status = 200, body = shape::run::TaskCompletion),
-        (status = 202, body = shape::run::TaskCompletion, description = "Kept until the instance waits for it"),
+        (status = 202, body = shape::run::TaskCompletion, description = "No instance waits for it, not yet or not any more: it is kept for 7 days"),
         (status = 403, body = ProblemBody, description = "The lease was changed, or is none of this cluster"),
-        (status = 409, body = ProblemBody, description = "It was completed already, or the lease is over"),
+        (status = 409, body = ProblemBody, description = "Another report was faster, or the lease or its task is over"),
         (status = 413, body = ProblemBody)))]
 pub(super) async fn complete(
     State(app): State<Arc<App>>,
@@ -111,9 +116,9 @@ pub(super) async fn complete(
 #[utoipa::path(post, path = "/tasks/{taskId}/fail", tag = "events",
     params(("taskId" = String, Path)), request_body = FailRequest,
     responses((status = 200, body = shape::run::TaskCompletion),
-        (status = 202, body = shape::run::TaskCompletion, description = "Kept until the instance waits for it"),
+        (status = 202, body = shape::run::TaskCompletion, description = "No instance waits for it, not yet or not any more: it is kept for 7 days"),
         (status = 403, body = ProblemBody, description = "The lease was changed, or is none of this cluster"),
-        (status = 409, body = ProblemBody, description = "The task, this attempt, or the lease is over"),
+        (status = 409, body = ProblemBody, description = "This attempt, the lease or its task is over"),
         (status = 413, body = ProblemBody)))]
 pub(super) async fn fail(
     State(app): State<Arc<App>>,

@@ -169,9 +169,11 @@ async fn go_on(
     resume::answer(app, &seen, reply).await
 }
 
-/// The bookmark of the activity with this node id. The link stays good while there is none.
+/// The bookmark of the activity with this node id, which a migration may have changed since the token was
+/// made. The link stays good while there is none.
 async fn awaited(app: &App, token: &Token, node: &str) -> Result<BookmarkId, Problem> {
     let seen = record::get(app, &token.instance_id).await?;
+    let node = seen.state().node_id_since(node, token.created_at);
     let mut open = seen.open().filter(|open| open.activity_node_id == node);
     let (first, second) = (open.next(), open.next());
     let detail = match (first, second) {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use axum::response::Response;
+use axum::http::header::CONTENT_DISPOSITION;
+use axum::response::{IntoResponse, Response};
 use engine::{Program, State as EngineState};
 use model::{Bookmark, Entry, Instance, InstanceId, Map, What, large, limits};
 use protocol::{ReplyWhen, Restart};
@@ -15,6 +16,7 @@ use store::{Burst, Commit, Expected, Page, StoredBookmark, ValueChanges, Version
 use utoipa::ToSchema;
 
 use super::start::begun;
+use super::transfers;
 use crate::auth::caller::Caller;
 use crate::body::{Body, Prefer};
 use crate::endpoint::form::unkept;
@@ -187,11 +189,12 @@ pub(super) async fn export(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
     caller: Caller,
-) -> Result<Json<Value>, Problem> {
+) -> Result<impl IntoResponse, Problem> {
     let seen = record::get(&app, &record::id(&id)?).await?;
     let file = exported(&app, &seen, Contents { bookmarks: true, journal: true }).await?;
     app.audit_later(&caller, "instance.export", seen.instance.id.as_str(), Value::Null).await;
-    Ok(Json(file))
+    let attached = format!("attachment; filename=\"{}\"", transfers::file_name(&id));
+    Ok(([(CONTENT_DISPOSITION, attached)], Json(file)))
 }
 
 /// What an export has of an instance beside its state.

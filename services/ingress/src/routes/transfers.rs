@@ -186,7 +186,7 @@ pub(super) async fn import(
     })))
 }
 
-fn file_name(id: &str) -> String {
+pub(super) fn file_name(id: &str) -> String {
     let is_plain = |c: &char| c.is_ascii_alphanumeric() || *c == '-' || *c == '_';
     format!("workflow-instance-{}.json", id.chars().filter(is_plain).collect::<String>())
 }

@@ -106,7 +106,12 @@ pub(super) async fn create(
     let name = name(request.name.as_deref())?;
     let roles = request.roles.unwrap_or_default();
     within(&app, &caller, &roles).await?;
-    must_fit(app.cx.store.users().await?.len())?;
+    let users = app.cx.store.users().await?;
+    must_fit(users.len())?;
+    let alike = users.iter().find(|user| password::are_alike(&user.name, &name));
+    if let Some(user) = alike {
+        return Err(taken(&user.name));
+    }
     let given = request.password.filter(|password| !password.is_empty());
     let drawn = given.is_none().then(|| login::drawn_password(&app));
     let secret = given.as_ref().or(drawn.as_ref()).map(String::as_str).unwrap_or_default();
@@ -120,8 +125,7 @@ pub(super) async fn create(
         created_at: app.now(),
     };
     if !app.cx.store.create_user(&user).await? {
-        let detail = format!("there is a user {:?} already: use another name", user.name);
-        return Err(Problem::conflict("name-taken", detail));
+        return Err(taken(&user.name));
     }
     let details = json!({"name": user.name, "roles": user.roles});
     app.audit(&caller, "user.create", &user.id, details).await;
@@ -129,6 +133,14 @@ pub(super) async fn create(
     let made =
         UserMade { password: drawn, hashed_password: None, hashed_password_salt: None, summary };
     Ok((NOT_KEPT, Json(made)))
+}
+
+/// There is a user of this name, or of one that differs in case alone.
+fn taken(name: &str) -> Problem {
+    let detail = format!(
+        "there is a user {name:?} already: use a name that differs in more than the case of letters"
+    );
+    Problem::conflict("name-taken", detail)
 }
 
 /// Changes the password or roles of a user, or disables it. The caller has all permissions that the

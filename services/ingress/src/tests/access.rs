@@ -102,7 +102,9 @@ async fn keys_that_are_not_good_are_refused() {
     let made = world.send(with_key("POST", "/api/api-keys", KEY, &body)).await.expect(201);
     assert_eq!(world.send(get(made["key"].as_str().unwrap())).await.status, 401);
     let body = json!({"name": "x", "permissions": ["read:*"]});
-    let made = world.send(with_key("POST", "/api/api-keys", KEY, &body)).await.expect(201);
+    let made = world.send(with_key("POST", "/api/api-keys", KEY, &body)).await;
+    assert_eq!(made.header("cache-control"), Some("no-store"), "the key is shown once");
+    let made = made.expect(201);
     let (key, id) = (made["key"].as_str().unwrap(), made["id"].as_str().unwrap());
     world.send(get(key)).await.expect(200);
     let removed = with_key("DELETE", &format!("/api/api-keys/{id}"), KEY, &list);

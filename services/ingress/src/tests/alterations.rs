@@ -137,6 +137,36 @@ async fn an_instance_migrates_after_a_dry_run() {
     assert!(journal.to_string().contains("second"), "{journal:#}");
 }
 
+#[tokio::test]
+async fn a_migration_goes_on_at_activities_that_its_map_names() {
+    let world = World::new().await;
+    world.publish("w", waits_for("go")).await;
+    let id = world.begin("w").await;
+    let mut renamed = second("go");
+    renamed["activities"][1]["id"] = json!("approve");
+    world.publish("w", renamed).await;
+    let alter = format!("{INSTANCES}/{id}/alter");
+    let to = |map: Value| json!([{"type": "Migrate", "targetVersion": 2, "activities": map}]);
+    let dry =
+        async |map| world.post(&alter, &json!({"alterations": to(map), "dryRun": true})).await;
+    let misfits = [
+        (json!({}), "name its place in `activities`"),
+        (json!({"nope": "approve"}), "version 1 has no activity nope"),
+        (json!({"wait": "done"}), "name an activity of the same type"),
+    ];
+    for (map, why) in misfits {
+        let answer = dry(map).await.expect(200);
+        assert!(answer["reasons"].to_string().contains(why), "{answer:#}");
+    }
+    let many: Value = (0..10_001).map(|at| (format!("a{at}"), json!("b"))).collect();
+    for wrong in [json!({"wait": 1}), json!({"wait": "x".repeat(1_025)}), many] {
+        dry(wrong).await.problem(400);
+    }
+    let run = json!({"alterations": to(json!({"wait": "approve"})), "workflowInstanceIds": [id]});
+    let ran = world.post(&format!("{API}/alterations/run"), &run).await.expect(200);
+    assert_eq!(ran["results"][0]["isSuccessful"], true, "{ran:#}");
+}
+
 async fn finished(world: &World, plan: &str) -> Value {
     let path = format!("{API}/alterations/{plan}");
     testkit::eventually("the plan is completed", BOUND, async || {

@@ -166,6 +166,12 @@ async fn no_spelling_of_a_path_goes_around_its_permission() {
     };
     let seen = ask("GET", DEFINITIONS, &format!("authorization: {key}\r\n")).await;
     assert!(status(&seen, DEFINITIONS) == 200 && seen.contains("secret-definition"), "{seen}");
+    let slashed =
+        ask("GET", &format!("{DEFINITIONS}/"), &format!("authorization: {key}\r\n")).await;
+    assert!(
+        status(&slashed, "a slash") == 200 && slashed.contains("secret-definition"),
+        "{slashed}"
+    );
     let whole = format!("http://{}{DEFINITIONS}", port.address);
     for target in [
         DEFINITIONS,

@@ -140,6 +140,12 @@ async fn what_is_no_json_is_not_taken_for_it() {
         .body(Body::from("a,b"))
         .unwrap();
     assert!(world.send(request).await.problem(415).contains("Content-Type: application/json"));
+    let packed = Request::post("/api/workflow-instances")
+        .header("content-type", "application/json")
+        .header("content-encoding", "gzip")
+        .body(Body::from(vec![0x1f, 0x8b, 0x08]))
+        .unwrap();
+    assert!(world.send(packed).await.problem(415).contains("Content-Encoding \"gzip\""));
 }
 
 #[tokio::test]

@@ -229,6 +229,29 @@ async fn every_execution_has_a_record() {
 }
 
 #[tokio::test]
+async fn the_record_of_a_loop_has_the_value_of_its_newest_round() {
+    let world = World::new().await;
+    let wait = json!({"type": "Elsa.Event", "id": "wait", "eventName": "go"});
+    let each = json!({"type": "Elsa.ForEach", "id": "each", "items": [1, 2, 3], "body": wait});
+    world.publish("each", json!({"type": "Elsa.Sequence", "activities": [each]})).await;
+    let id = world.begin("each").await;
+    let path = format!("{API}/activity-executions/list?workflowInstanceId={id}");
+    let value = async || {
+        let records = world.get(&path).await.expect(200);
+        let items = records["items"].as_array().unwrap().clone();
+        let each = items.iter().find(|record| record["activityId"] == "each").unwrap().clone();
+        (each["outputs"]["CurrentValue"].clone(), each["status"].clone())
+    };
+    for round in 1..=3 {
+        let is_there = async || value().await == (json!(round), json!("Running"));
+        testkit::eventually("the round", super::world::BOUND, is_there).await;
+        world.post(&format!("{API}/events/go/trigger"), &json!({})).await.expect(200);
+    }
+    world.until(&id, "Finished").await;
+    assert_eq!(value().await, (json!(3), json!("Completed")));
+}
+
+#[tokio::test]
 async fn a_failure_is_in_the_record_and_the_state() {
     let world = World::new().await;
     let id = begun(&world).await;

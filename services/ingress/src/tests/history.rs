@@ -1,7 +1,8 @@
 //! The history of instances: variables as they were, migrations, loops, chains of executions.
 
+use model::{Timestamp, Token, TokenTarget};
 use serde_json::{Value, json};
-use store::{Instances as _, Page};
+use store::{Instances as _, Page, Tokens as _};
 
 use super::world::{BOUND, World, waits_for};
 
@@ -90,6 +91,46 @@ async fn a_line_shows_what_its_own_version_says() {
         let detail = world.get(&path).await.problem(400);
         assert!(detail.contains("has to be a whole number from 1 on"), "{wrong}: {detail}");
     }
+}
+
+#[tokio::test]
+async fn an_execution_and_its_link_go_on_under_the_id_that_a_migration_gave() {
+    let world = World::new().await;
+    world.publish("w", waits_for("go")).await;
+    let id = world.begin("w").await;
+    let token = Token {
+        hash: crate::auth::hash_of("link"),
+        instance_id: id.as_str().into(),
+        target: TokenTarget::Activity("Workflow1:seq:wait".to_owned()),
+        created_at: Timestamp::from_millis(1),
+        expires_at: world.app.now().after(BOUND),
+    };
+    world.store.grant(token).await.unwrap();
+    let mut renamed = waits_for("go");
+    renamed["activities"][0]["id"] = json!("approve");
+    world.publish("w", renamed).await;
+    let records = async || {
+        let path = format!("{API}/activity-executions/list?workflowInstanceId={id}");
+        let list = world.get(&path).await.expect(200);
+        let items = list["items"].as_array().unwrap().clone();
+        let waits = items.into_iter().filter(|item| item["activityType"] == "Elsa.Event");
+        let told = ["id", "activityId", "activityNodeId", "status"];
+        waits.map(|item| told.map(|member| item[member].clone())).collect::<Vec<_>>()
+    };
+    let before = records().await;
+    let own = before[0][0].clone();
+    let record = |activity: &str, status: &str| {
+        let path = format!("Workflow1:seq:{activity}");
+        vec![[own.clone(), json!(activity), json!(path), json!(status)]]
+    };
+    assert_eq!(before, record("wait", "Running"));
+    let map = json!({"wait": "approve"});
+    let to = json!({"alterations": [{"type": "Migrate", "targetVersion": 2, "activities": map}]});
+    world.post(&format!("{INSTANCES}/{id}/alter"), &to).await.expect(200);
+    assert_eq!(records().await, record("approve", "Running"));
+    world.get("/bookmarks/resume?t=link").await.expect(200);
+    world.until(&id, "Finished").await;
+    assert_eq!(records().await, record("approve", "Completed"));
 }
 
 #[tokio::test]

@@ -281,6 +281,36 @@ async fn keys_that_sign_are_changed_without_a_restart() {
 }
 
 #[tokio::test]
+async fn a_file_of_keys_that_cannot_be_used_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("keys");
+    let one = "1".repeat(32);
+    std::fs::write(&file, &one).unwrap();
+    let mut config = config();
+    config.identity.key_file = Some(file.clone());
+    let world = world_with(config.clone()).await;
+    let old = login(&world, "admin", PASSWORD).await;
+    for bad in [Some(format!("{}\nshort", "2".repeat(32))), Some(String::new()), None] {
+        match &bad {
+            Some(text) => std::fs::write(&file, text).unwrap(),
+            None => std::fs::remove_file(&file).unwrap(),
+        }
+        assert!(config.check().is_err(), "no node starts with it");
+        tokio::time::pause();
+        tokio::time::advance(Duration::from_secs(11)).await;
+        tokio::time::resume();
+        assert!(old.is_in(&world).await, "{bad:?}");
+        assert!(login(&world, "admin", PASSWORD).await.is_in(&world).await, "{bad:?}");
+    }
+    std::fs::write(&file, "3".repeat(32)).unwrap();
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(11)).await;
+    tokio::time::resume();
+    let refused = old.get(&world, "/elsa/api/workflow-definitions").await;
+    assert!(refused.problem(401).contains("a key that is not known"), "a good file is read again");
+}
+
+#[tokio::test]
 async fn everyone_learns_who_they_are_and_what_they_may_do() {
     const ME: &str = "/elsa/api/identity/me";
     let open = World::without_executor(Config::default()).await;

@@ -90,6 +90,40 @@ async fn a_removed_instance_is_cancelled_and_gone() {
     assert_eq!(world.post(bulk, &ids).await.expect(200)["deleted"], 1);
 }
 
+/// The oldest 250 of those that a filter selects go in one call, also those that wait; the rest is counted.
+#[tokio::test]
+async fn instances_are_removed_by_a_filter_some_at_a_time() {
+    let by_filter = "/elsa/api/bulk-actions/delete/workflow-instances/by-filter";
+    let world = World::new().await;
+    world.publish("line", writes_line()).await;
+    world.publish("waits", waits_for("go")).await;
+    let kept = world.begin("line").await;
+    let waiting = world.begin("waits").await;
+    world.until(&waiting, "Suspended").await;
+    let filter = json!({"definitionIds": ["waits"]});
+    let got = world.post(by_filter, &filter).await.expect(200);
+    assert_eq!(got, json!({"deleted": 1, "remaining": 0}));
+    world.get(&format!("{LIST}/{waiting}")).await.problem(404);
+
+    let mut newest = String::new();
+    for _ in 0..252 {
+        newest = world.begin("waits").await;
+    }
+    let got = world.post(by_filter, &filter).await.expect(200);
+    assert_eq!(got, json!({"deleted": 250, "remaining": 2}));
+    world.get(&format!("{LIST}/{newest}")).await.expect(200);
+    let got = world.post(by_filter, &filter).await.expect(200);
+    assert_eq!(got, json!({"deleted": 2, "remaining": 0}));
+
+    let nothing = world.post(by_filter, &json!({})).await.expect(200);
+    assert_eq!(nothing, json!({"deleted": 0, "remaining": 0}));
+    let reads = json!({"activityFilters": [{"activityId": "line"}]});
+    let detail = world.post(by_filter, &reads).await.problem(400);
+    assert!(detail.contains("activityFilters"), "{detail}");
+    world.post(by_filter, &json!({"definitionId": "line"})).await.problem(400);
+    world.get(&format!("{LIST}/{kept}")).await.expect(200);
+}
+
 #[tokio::test]
 async fn a_list_is_paged_by_a_cursor() {
     let world = World::new().await;

@@ -13,7 +13,9 @@ async fn link(world: &World, id: &str, body: &Value) -> Value {
         world.get(&format!("{API}/workflow-instances/{id}/bookmarks")).await.expect(200);
     let bookmark = bookmarks["items"][0]["id"].as_str().unwrap();
     let path = format!("{API}/workflow-instances/{id}/bookmarks/{bookmark}/url");
-    world.post(&path, body).await.expect(200)
+    let made = world.post(&path, body).await;
+    assert_eq!(made.header("cache-control"), Some("no-store"), "its token is a secret");
+    made.expect(200)
 }
 
 fn path_of(made: &Value) -> String {

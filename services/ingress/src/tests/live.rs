@@ -140,7 +140,7 @@ async fn any_slice_of_the_past_can_be_read_and_ends() {
     let ended = world.app.now();
     testkit::eventually("a later time", BOUND, async || world.app.now() > ended).await;
     let between = world.app.now();
-    let start = json!({"definitionId": "line", "correlationId": "order 7"});
+    let start = json!({"definitionId": "line", "correlationId": "order 7, again"});
     let second = world.post("/elsa/api/workflow-instances", &start).await.expect(200);
     let second = second["workflowInstanceId"].as_str().unwrap().to_owned();
     world.until(&second, "Finished").await;
@@ -164,7 +164,9 @@ async fn any_slice_of_the_past_can_be_read_and_ends() {
     assert_eq!(names(String::new()).await, all);
     assert_eq!(names(format!("instanceId={first}")).await, of(&first));
     assert_eq!(names(format!("instanceId={first}&instanceId={second}")).await, all);
-    assert_eq!(names("correlationId=order%207".to_owned()).await, of(&second));
+    assert_eq!(names("correlationId=order%207%2C%20again".to_owned()).await, of(&second));
+    assert_eq!(names("definitionId=line&definitionId=other".to_owned()).await, all);
+    assert_eq!(names("definitionId=other,line".to_owned()).await, all);
     assert_eq!(names(format!("after={between}")).await, of(&second));
     assert_eq!(names("after=2000-01-01T00:00:00Z".to_owned()).await, all);
     assert_eq!(names("after=2100-01-01T00:00:00Z".to_owned()).await, []);
@@ -415,6 +417,8 @@ async fn streams_are_bounded_by_node_and_by_caller_and_free_their_place() {
 async fn what_cannot_be_followed_is_refused() {
     let world = World::without_executor(Config::default()).await;
     for (path, part) in [
+        ("/elsa/api/events?definitonId=a", "no query parameter \"definitonId\""),
+        ("/elsa/api/workflow-instances/nope/events?afer=now", "no query parameter \"afer\""),
         ("/elsa/api/events?type=ended", "started, suspended"),
         ("/elsa/api/events?until=tomorrow", "until is now"),
         ("/elsa/api/events?after=yesterday", "a time such as 2026-01-31T08:00:00Z, start or now"),

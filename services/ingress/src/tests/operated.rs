@@ -38,12 +38,14 @@ async fn resumes_cancels_events_and_bulk_actions_are_in_the_audit_log() {
     let world = World::new().await;
     world.publish("waits", waits_for("go")).await;
     let mut ids = Vec::new();
-    for _ in 0..5 {
+    for _ in 0..6 {
         let id = world.begin("waits").await;
         world.until(&id, "Suspended").await;
         ids.push(id);
     }
-    let [resumed, cancelled, raised, many, deleted] = ids.as_slice() else { unreachable!() };
+    let [resumed, cancelled, raised, many, deleted, filtered] = ids.as_slice() else {
+        unreachable!()
+    };
     let path = format!("{API}/workflow-instances/{resumed}/resume");
     world.post(&path, &json!({})).await.expect(200);
     let path = format!("{API}/cancel/workflow-instances/{cancelled}");
@@ -54,6 +56,8 @@ async fn resumes_cancels_events_and_bulk_actions_are_in_the_audit_log() {
     world.post(&path, &json!({"ids": [many]})).await.expect(200);
     let path = format!("{API}/bulk-actions/delete/workflow-instances");
     world.post(&path, &json!({"ids": [many, deleted, "nothing"]})).await.expect(200);
+    let path = format!("{API}/bulk-actions/delete/workflow-instances/by-filter");
+    world.post(&path, &json!({"workflowInstanceIds": [filtered]})).await.expect(200);
     let path = format!("{API}/bulk-actions/retract/workflow-definitions/by-definition-ids");
     world.post(&path, &json!({"definitionIds": ["waits"]})).await.expect(200);
     let path = format!("{API}/bulk-actions/publish/workflow-definitions/by-definition-ids");
@@ -66,6 +70,7 @@ async fn resumes_cancels_events_and_bulk_actions_are_in_the_audit_log() {
         format!("instance.cancel {many}"),
         format!("instance.delete {many}"),
         format!("instance.delete {deleted}"),
+        format!("instance.delete {filtered}"),
         "definition.retract waits".to_owned(),
         "definition.publish waits".to_owned(),
         "task.complete unknown".to_owned(),

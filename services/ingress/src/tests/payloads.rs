@@ -138,6 +138,8 @@ async fn a_payload_is_kept_first_and_named_by_a_start() {
     world.publish("doc", said).await;
     let body = text(MIB);
     let hash = PayloadHash::of(body.as_bytes());
+    let named = world.send(post("/elsa/api/payloads?fileName=a.txt", "text/x", "a")).await;
+    assert!(named.problem(400).contains("Content-Disposition"));
     let request = Request::post("/elsa/api/payloads")
         .header("content-type", "text/x")
         .header("content-disposition", "attachment; filename=\"a.txt\"")
@@ -191,4 +193,9 @@ async fn a_payload_whose_place_is_away_is_a_problem_before_the_answer_begins() {
     std::fs::write(&parts, "").unwrap();
     let away = world.get(&path).await.problem(503);
     assert!(away.contains("the place where payloads rest does not answer"), "{away}");
+    // The whole folder is gone, as when it is not mounted.
+    std::fs::remove_dir_all(folder.path()).unwrap();
+    let away = world.get(&path).await.problem(503);
+    assert!(away.contains("the place where payloads rest does not answer"), "{away}");
+    world.send(post("/elsa/api/payloads", "x/y", text(2 * MIB))).await.problem(503);
 }

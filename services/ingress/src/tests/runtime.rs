@@ -88,6 +88,7 @@ async fn a_node_is_paused_by_itself() {
     world.paused().await;
     let cluster = world.get(&format!("{ADMIN}/status")).await.expect(200);
     assert_eq!(cluster["state"]["reason"], "None");
+    assert_eq!(cluster["state"]["isAcceptingNewWork"], false, "it is the only executor");
     assert_eq!(cluster["pauses"][0]["node"], "node");
     let id = world.accepted("line").await;
     // The pause of the cluster is another one.
@@ -99,6 +100,63 @@ async fn a_node_is_paused_by_itself() {
     assert!(unknown.problem(404).contains("nobody"));
     world.get(&format!("{ADMIN}/status?node=nobody")).await.problem(404);
     assert_eq!(world.admin("resume?node=gone").await["state"]["reason"], "None");
+}
+
+#[tokio::test]
+async fn a_pause_that_does_not_say_for_whom_is_refused() {
+    let world = World::new().await;
+    let refused = async |path: &str, body: Value, part: &str| {
+        let detail = world.post(&format!("{ADMIN}/{path}"), &body).await.problem(400);
+        assert!(detail.contains(part), "{path} {body}: {detail}");
+    };
+    for what in ["pause", "resume", "force-drain"] {
+        refused(&format!("{what}?nod=node"), json!({}), "\"nod\"").await;
+        refused(what, json!({"nod": "node"}), "nod").await;
+        refused(&format!("{what}?node="), json!({}), "node is empty").await;
+        refused(what, json!({"node": ""}), "node is empty").await;
+        refused(&format!("{what}?node=node"), json!({"node": "other"}), "several nodes").await;
+        refused(&format!("{what}?node=node&node=other"), json!({}), "several nodes").await;
+    }
+    refused("pause?seconds=1", json!({}), "seconds").await;
+    world.get(&format!("{ADMIN}/status?nod=node")).await.problem(400);
+    let pauses = async || world.get(&format!("{ADMIN}/status")).await.expect(200)["pauses"].clone();
+    assert_eq!(pauses().await, json!([]));
+    for (path, body) in [("pause", json!({"node": "node"})), ("pause?node=node", json!({}))] {
+        world.post(&format!("{ADMIN}/{path}"), &body).await.expect(200);
+        let known = pauses().await;
+        assert_eq!((known.as_array().unwrap().len(), &known[0]["node"]), (1, &json!("node")));
+        world.post(&format!("{ADMIN}/resume"), &json!({"node": "node"})).await.expect(200);
+        assert_eq!(pauses().await, json!([]));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_caller_is_told_soon_that_all_executors_are_paused() {
+    let world = World::new().await;
+    world.publish("line", writes_line()).await;
+    let path = "/elsa/api/workflow-instances";
+    let detail = "all executors are paused";
+    for query in ["", "?node=node"] {
+        world.admin(&format!("pause{query}")).await;
+        world.paused().await;
+        tokio::time::sleep(Duration::from_secs(6)).await;
+        let begun = tokio::time::Instant::now();
+        let answer = world.post(path, &json!({"definitionId": "line"})).await;
+        assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+        assert!(answer.header("x-staunch-detail").unwrap_or_default().starts_with(detail));
+        let id = answer.expect(202)["workflowInstanceId"].as_str().unwrap().to_owned();
+        world.admin(&format!("resume{query}")).await;
+        world.until(&id, "Finished").await;
+    }
+    // One that is not paused carries it out: nobody is told.
+    let other = world.join("other", "executor").await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    world.admin("pause?node=other").await;
+    tokio::time::sleep(Duration::from_secs(6)).await;
+    let answer = world.post(path, &json!({"definitionId": "line"})).await;
+    assert_eq!(answer.header("x-staunch-detail"), None);
+    answer.expect(200);
+    other.leave().await;
 }
 
 #[tokio::test]

@@ -114,6 +114,23 @@ async fn a_secret_is_made_changed_and_removed_and_its_value_is_never_answered() 
 }
 
 #[tokio::test]
+async fn a_value_of_another_kind_is_not_answered_either() {
+    let world = world().await;
+    send(&world, "POST", API, &json!({"name": "a.b", "value": VALUE}), 200).await;
+    let rotate = format!("{API}/a.b/rotate");
+    for (path, body) in [
+        (API, json!({"name": "c.d", "value": 12_345_678_901_u64})),
+        (rotate.as_str(), json!({"value": 12_345_678_901_u64})),
+        ("/elsa/api/identity/login", json!({"username": "a", "password": 12_345_678_901_u64})),
+        ("/elsa/api/identity/users", json!({"name": "a", "password": 12_345_678_901_u64})),
+    ] {
+        let refused = send(&world, "POST", path, &body, 400).await.to_string();
+        assert!(refused.contains("a number, and has to be a text"), "{path}: {refused}");
+        assert!(!refused.contains("12345"), "{path}: {refused}");
+    }
+}
+
+#[tokio::test]
 async fn a_refused_request_is_in_the_audit_log() {
     let world = world().await;
     let body = json!({"name": "reader", "permissions": ["read:secrets"]});

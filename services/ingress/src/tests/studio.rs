@@ -243,6 +243,17 @@ async fn descriptors_have_what_a_designer_needs() {
     assert_eq!(hint("Elsa.HttpEndpoint", "SupportedMethods"), "checklist");
     assert_eq!(hint("Elsa.If", "Condition"), "singleline");
     assert_eq!(hint("Elsa.FlowJoin", "Mode"), "dropdown");
+    assert_eq!(hint("Elsa.DispatchWorkflow", "ChannelName"), "dropdown");
+    for (name, called) in [
+        ("Elsa.ForEach", "For Each"),
+        ("Elsa.ParallelForEach", "Parallel For Each"),
+        ("Elsa.FlowSwitch", "Switch (flow)"),
+        ("Elsa.FlowFork", "Fork (flow)"),
+    ] {
+        assert_eq!(find(name)["displayName"], called);
+    }
+    assert_eq!(find("Elsa.RunTask")["kind"], "Action");
+    assert_eq!(find("Elsa.Fork")["category"], "Control Flow");
     assert_eq!(find("Elsa.Flowchart")["isBrowsable"], false);
     assert_eq!(find("Elsa.Flowchart")["ports"].as_array().unwrap().len(), 1);
     assert_eq!(find("Elsa.If")["ports"][0]["name"], "Then");

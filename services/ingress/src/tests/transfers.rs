@@ -76,6 +76,8 @@ async fn what_is_declined_is_left_out_and_the_journal_goes_on_after_it() {
     let path = format!("/elsa/api/workflow-instances/{id}/export");
     let whole = here.post(&path, &json!({})).await.expect(200);
     assert_eq!(whole, here.get(&path).await.expect(200));
+    let read = Request::get(&path).body(Body::empty()).unwrap();
+    assert!(fetched(&here, read).await.1.contains(&format!("workflow-instance-{id}.json")));
     let lines = whole["journal"].as_array().unwrap().len() as u64;
     assert!(lines > 0 && !whole["bookmarks"].as_array().unwrap().is_empty(), "{whole:#}");
     let declined = json!({"includeBookmarks": false, "includeActivityExecutionLog": false,

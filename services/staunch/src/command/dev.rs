@@ -1,6 +1,6 @@
 //! `staunch dev`: every role in one process, with data that is kept.
 
-use std::fs::{File, TryLockError};
+use std::fs::{DirBuilder, File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use chassis::{Life, NameLists, Settings};
@@ -91,7 +91,12 @@ pub(crate) async fn run(
 /// Locks the data folder: two processes with the same data would damage it.
 fn lock(data: &Path) -> Result<File, Failure> {
     let cannot = |error| Failure::failed(format!("cannot write {}: {error}", data.display()));
-    std::fs::create_dir_all(data).map_err(cannot)?;
+    let mut folder = DirBuilder::new();
+    folder.recursive(true);
+    // Its database has hashes of passwords, and what workflows know.
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);
+    folder.create(data).map_err(cannot)?;
     let file = File::create(data.join("lock")).map_err(cannot)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
@@ -102,5 +107,21 @@ fn lock(data: &Path) -> Result<File, Failure> {
             Err(Failure::new(Kind::Conflict, text))
         }
         Err(TryLockError::Error(error)) => Err(cannot(error)),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_new_data_folder_is_for_its_owner_alone() {
+        let here = tempfile::tempdir().unwrap();
+        let data = here.path().join("a/data");
+        let _lock = lock(&data).unwrap();
+        let mode = std::fs::metadata(&data).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
     }
 }

@@ -48,9 +48,10 @@ pub(crate) struct EventsArgs {
 ///
 /// # Errors
 /// The refusal of the server; unavailable if it does not answer for long.
-pub(crate) async fn run(args: EventsArgs, format: Format) -> Result<(), Failure> {
+pub(crate) async fn run(mut args: EventsArgs, format: Format) -> Result<(), Failure> {
     let client = args.client.client()?;
-    let path = path(&args, SystemClock.now())?;
+    let began = SystemClock.now();
+    let mut path = path(&args, began)?;
     let (mut last, mut tries) = (None, 0);
     loop {
         let broken = match Stream::open(&client, &path, last.as_deref()).await {
@@ -82,9 +83,20 @@ pub(crate) async fn run(args: EventsArgs, format: Format) -> Result<(), Failure>
         if tries > TRIES_MAX {
             return Err(broken);
         }
+        if last.is_none() && begins_now(&args) {
+            // Without an event there is no place to go on from, and what happens until the next
+            // connection would be left out.
+            args.from = Some(began.to_string());
+            path = self::path(&args, began)?;
+        }
         say::message(&format!("{}; connecting again", broken.message));
         tokio::time::sleep(PAUSES.after(tries, 0)).await;
     }
+}
+
+/// Whether only events are wanted that are still to come.
+fn begins_now(args: &EventsArgs) -> bool {
+    !args.replay && matches!(args.from.as_deref(), None | Some("now"))
 }
 
 /// The address of the stream.
@@ -183,6 +195,8 @@ fn line(id: &str, event: &Event) -> String {
 mod tests {
     use clap::Parser;
     use serde_json::json;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
 
     use super::*;
 
@@ -216,6 +230,36 @@ mod tests {
         check(&["--from", "2026-01-31T08:00:00Z"], "after=2026-01-31T08%3A00%3A00Z");
         let failure = asked(&["--from", "yesterday"]).unwrap_err();
         assert_eq!(failure.kind, Kind::Usage);
+    }
+
+    /// The first connection ends before an event has come: the second one begins where it began.
+    #[tokio::test]
+    async fn what_happens_between_two_connections_is_asked_for() {
+        const ANSWERS: [&str; 2] = [
+            "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n: open\n\n",
+            "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+        ];
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let server = format!("http://{}", listener.local_addr().unwrap());
+        let answering = async {
+            let mut asked = Vec::new();
+            for answer in ANSWERS {
+                let (mut socket, _) = listener.accept().await.unwrap();
+                let mut bytes = vec![0; 4_096];
+                let read = socket.read(&mut bytes).await.unwrap();
+                let request = String::from_utf8_lossy(&bytes[..read]).into_owned();
+                asked.push(request.lines().next().unwrap_or_default().to_owned());
+                socket.write_all(answer.as_bytes()).await.unwrap();
+            }
+            asked
+        };
+        let line = ["events", "--server", &server, "--definition", "a", "--definition", "b"];
+        let following = run(Line::parse_from(line).args, Format::Table);
+        let (ended, asked) = tokio::join!(following, answering);
+        assert_eq!(ended.unwrap_err().kind, Kind::NotFound);
+        let both = "GET /elsa/api/events?definitionId=a&definitionId=b";
+        assert_eq!(asked[0], format!("{both} HTTP/1.1"));
+        assert!(asked[1].starts_with(&format!("{both}&after=20")), "{}", asked[1]);
     }
 
     #[test]

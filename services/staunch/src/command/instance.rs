@@ -159,7 +159,7 @@ async fn get(client: &Client, id: &InstanceId, format: Format) -> Result<(), Fai
         return output::json(&instance);
     }
     let text = |name| output::text(&instance, name);
-    output::pairs(&[
+    let mut pairs = vec![
         ("id", text("id")),
         ("definition", format!("{} version {}", text("definitionId"), text("version"))),
         ("status", text("subStatus")),
@@ -169,18 +169,12 @@ async fn get(client: &Client, id: &InstanceId, format: Format) -> Result<(), Fai
         ("updated", text("updatedAt")),
         ("finished", text("finishedAt")),
         ("output", output_of(&instance).to_string()),
-    ])?;
-    list_of(&instance, "bookmarks")
-        .iter()
-        .try_for_each(|bookmark| quoted("waits at", &place(bookmark)))?;
-    list_of(&instance, "incidents")
-        .iter()
-        .try_for_each(|incident| quoted("incident", &failed(incident)))
-}
-
-/// A line with text from a workflow.
-fn quoted(name: &str, text: &str) -> Result<(), Failure> {
-    say::data(&format!("{name:<14}  {}", say::one_line(text)))
+    ];
+    let waits = list_of(&instance, "bookmarks");
+    pairs.extend(waits.iter().map(|bookmark| ("waits at", place(bookmark))));
+    let incidents = list_of(&instance, "incidents");
+    pairs.extend(incidents.iter().map(|incident| ("incident", failed(incident))));
+    output::pairs(&pairs)
 }
 
 fn list_of(instance: &Value, name: &str) -> Vec<Value> {

@@ -1,5 +1,6 @@
 //! `staunch nats-permissions`: the users of NATS, as a configuration of nats-server.
 
+use bus::Error;
 use clap::Args;
 use node::permissions::Accounts;
 
@@ -39,5 +40,9 @@ pub(crate) fn run(args: &NatsPermissionsArgs, format: Format) -> Result<(), Fail
 
 fn accounts(args: &NatsPermissionsArgs) -> Result<Accounts, Failure> {
     let workers: Vec<&str> = args.worker.iter().map(String::as_str).collect();
-    Accounts::new(&workers).map_err(|error| Failure::usage(error.to_string()))
+    Accounts::new(&workers).map_err(|error| match error {
+        // What cannot be used was given here, and is not from the message bus.
+        Error::Corrupt(why) => Failure::usage(format!("--worker: {why}")),
+        other => Failure::usage(other.to_string()),
+    })
 }

@@ -1,5 +1,6 @@
 //! `staunch support-bundle`: a zip file with what someone needs who helps: its own settings, versions, the
-//! doctor's report, topology, nodes, metrics, dead letters without their bodies. No secrets.
+//! doctor's report, topology, nodes, metrics, the last log lines, dead letters without their bodies. No
+//! secrets.
 
 mod contents;
 mod scrub;
@@ -28,8 +29,8 @@ pub(crate) struct SupportBundleArgs {
     /// Address of the HTTP API; that of every live node if not given
     #[arg(long, env = "STAUNCH_SERVER", value_name = "URL")]
     pub(crate) server: Option<String>,
-    /// Further addresses with metrics, such as those of --admin-listen of nodes without the role
-    /// ingress, separated by commas; at most 64
+    /// Addresses of --admin-listen of nodes, for their last log lines, and their metrics where they have
+    /// not the role ingress; separated by commas, at most 64
     #[arg(long, value_delimiter = ',', value_name = "URL")]
     pub(crate) nodes: Vec<String>,
     #[command(flatten)]

@@ -149,8 +149,9 @@ async fn create(
     from: &From,
     format: Format,
 ) -> Result<(), Failure> {
-    if store.user_named(&name).await?.is_some() {
-        return Err(taken(&name));
+    let users = store.users().await?;
+    if let Some(user) = users.iter().find(|user| password::are_alike(&user.name, &name)) {
+        return Err(taken(&user.name));
     }
     if admin {
         make_administrator(store).await?;

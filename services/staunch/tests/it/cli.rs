@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::Output;
 
 use serde_json::Value;
-use testkit::free_port;
+use testkit::{free_port, within};
 
-use crate::{command, json, run_in, stderr};
+use crate::{COMMAND_MAX, command, json, run_in, stderr};
 
 #[track_caller]
 fn ended_with(output: &Output, code: i32, text: &str) {
@@ -46,6 +46,25 @@ async fn commands_that_look_create_nothing() {
         ended_with(&run_in(here.path(), arguments).await, 0, "");
     }
     assert!(is_empty(here.path()));
+}
+
+/// A reader that leaves when it has seen enough, such as `grep -q`, does not make the command fail.
+#[tokio::test]
+async fn a_table_is_written_in_one_piece() {
+    let here = folder();
+    // A datagram for each write.
+    let (read, written) = std::os::unix::net::UnixDatagram::pair().unwrap();
+    let mut config = command(&["config"]);
+    config.current_dir(here.path()).stdout(std::os::fd::OwnedFd::from(written));
+    let child = config.spawn().unwrap();
+    drop(config);
+    let ended = within("the end of the command", COMMAND_MAX, child.wait_with_output()).await;
+    ended_with(&ended.unwrap(), 0, "");
+    let mut piece = vec![0; 100_000];
+    let length = read.recv(&mut piece).unwrap();
+    assert!(String::from_utf8_lossy(&piece[..length]).lines().count() > 10);
+    read.set_nonblocking(true).unwrap();
+    assert!(read.recv(&mut piece).is_err(), "there is a second piece");
 }
 
 #[tokio::test]
@@ -302,8 +321,12 @@ async fn users_of_nats_are_printed_for_servers_and_for_programs() {
         ["ingress", "executor", "timer", "cache-notifier", "node", "admin", "starter", "watcher"];
     assert_eq!(names, expected);
     for (arguments, text) in [
-        (["Ship it", "ship-it"], "would both have the user \"worker-ship-it\""),
-        (["a", "\n"], "no user can be named after the task \"\\n\""),
+        (
+            ["Ship it", "ship-it"],
+            "--worker: the types of tasks \"Ship it\" and \"ship-it\" would both have the user \
+             \"worker-ship-it\"",
+        ),
+        (["a", "\n"], "--worker: no user can be named after the task \"\\n\""),
     ] {
         let [one, other] = arguments;
         let arguments = ["nats-permissions", "--worker", one, "--worker", other];
@@ -316,8 +339,7 @@ async fn users_of_nats_are_printed_for_servers_and_for_programs() {
 async fn a_reader_that_has_seen_enough_is_no_error() {
     let mut child = command(&["config"]).spawn().unwrap();
     drop(child.stdout.take());
-    let ended =
-        testkit::within("the end of the command", crate::COMMAND_MAX, child.wait_with_output());
+    let ended = within("the end of the command", COMMAND_MAX, child.wait_with_output());
     let ended = ended.await.unwrap();
     assert_eq!((ended.status.code(), stderr(&ended).as_str()), (Some(141), ""));
 }
@@ -326,12 +348,12 @@ async fn a_reader_that_has_seen_enough_is_no_error() {
 async fn an_empty_variable_means_none_and_an_unknown_one_is_named() {
     let mut run = command(&["workflow", "ls"]);
     run.env("STAUNCH_SERVER", "").env("STAUNCH_API_KEY", "");
-    let ended = testkit::within("the end", crate::COMMAND_MAX, run.output()).await.unwrap();
+    let ended = within("the end", COMMAND_MAX, run.output()).await.unwrap();
     let said = stderr(&ended);
     assert!(!said.contains("is not an address"), "{said}");
     let mut config = command(&["config", "-o", "json"]);
     config.env("STAUNCH_NATS_ULR", "nats://x");
-    let ended = testkit::within("the end", crate::COMMAND_MAX, config.output()).await.unwrap();
+    let ended = within("the end", COMMAND_MAX, config.output()).await.unwrap();
     let said = stderr(&ended);
     assert!(said.contains("STAUNCH_NATS_ULR is ignored"), "{said}");
     assert!(said.contains("did you mean STAUNCH_NATS_URL?"), "{said}");

@@ -279,6 +279,8 @@ async fn a_support_bundle_has_everything_but_secrets() {
         "staunch.cmd.cancel.x",
         "\"name\": \"nats-url\"",
         "metrics-missing.json[]",
+        // No admin port was named.
+        "logs-missing.json[",
         // Those of the nodes may be others.
         "settings-of-this-command.json[",
     ] {
@@ -308,6 +310,16 @@ async fn the_log_of_a_running_process_is_changed() {
     assert_eq!(filter(&["info,ingress=off"]).await, "info,ingress=off");
     site.instance().await;
     assert_eq!(filter(&["--reset"]).await, "warn");
+    let bundle = ["support-bundle", "-f", "logs.zip", "--nodes", &url];
+    let bundle = site.examine(&bundle).await;
+    assert!(bundle.status.success(), "{}", stderr(&bundle));
+    let file = std::fs::File::open(site.path().join("logs.zip")).unwrap();
+    let mut zip = zip::ZipArchive::new(file).unwrap();
+    let mut entry = |name: &str| std::io::read_to_string(zip.by_name(name).unwrap()).unwrap();
+    let log = entry("log-0.txt");
+    assert!(log.contains("the log filter has changed") && log.contains(" INFO "), "{log}");
+    assert!(!log.contains('\u{1b}'), "{log}");
+    assert_eq!(entry("logs-missing.json").trim(), "[]");
     let said = site.dev.end().await;
     assert!(said.contains("the log filter has changed"), "{said}");
     assert!(said.contains(" INFO "), "{said}");

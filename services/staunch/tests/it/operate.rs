@@ -7,6 +7,7 @@ use crate::{json as document, run_in, stderr};
 
 /// It fails until its variable is a duration; then it waits.
 fn order(version: u32) -> Value {
+    let go = if version == 1 { "go" } else { "gone" };
     json!({
         "definitionId": "order", "name": "order",
         "variables": [{"id": "span", "name": "Span", "typeName": "String", "value": "no duration"}],
@@ -14,7 +15,7 @@ fn order(version: u32) -> Value {
             {"type": "Delay", "id": "delay",
                 "timeSpan": {"typeName": "TimeSpan", "expression": {"type": "Variable",
                     "value": {"id": "span", "name": "Span"}}}},
-            {"type": "Event", "id": "go", "eventName": "go"},
+            {"type": "Event", "id": go, "eventName": "go"},
             {"type": "WriteLine", "id": "line", "text": format!("version {version}")}
         ]}
     })
@@ -56,7 +57,9 @@ async fn an_instance_is_corrected_retried_migrated_paused_and_restarted() {
     write(2);
     run(&["apply", "-f", "order.json"]).await;
     run(&["instance", "pause", &id, "--reason", "night"]).await;
-    run(&["instance", "migrate", &id, "--to", "2"]).await;
+    let unmapped = ask(&["instance", "migrate", &id, "--to", "2"]).await;
+    assert!(stderr(&unmapped).contains("activities"), "{}", stderr(&unmapped));
+    run(&["instance", "migrate", &id, "--to", "2", "--map", "go=gone"]).await;
     assert_eq!(run(&["instance", "get", &id]).await["workflowState"]["isPaused"], true);
     run(&["instance", "unpause", &id]).await;
     let exported = run(&["instance", "export", &id]).await;
@@ -81,5 +84,11 @@ async fn an_instance_is_corrected_retried_migrated_paused_and_restarted() {
     })
     .await;
     assert_eq!(run(&["instance", "get", again]).await["subStatus"], "Cancelled");
+    let dry = run(&["instance", "rm", "--filter", &filter, "--dry-run"]).await;
+    assert_eq!(dry["totalCount"], 1, "{dry}");
+    let removed = run(&["instance", "rm", "--filter", &filter]).await;
+    assert_eq!(removed, json!({"deleted": 1, "remaining": 0}));
+    let gone = ask(&["instance", "get", again]).await;
+    assert!(!gone.status.success() && stderr(&gone).contains(again), "{}", stderr(&gone));
     dev.end().await;
 }

@@ -622,6 +622,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/elsa/api/bulk-actions/delete/workflow-instances/by-filter": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Removes instances that a filter selects, and cancels those that are not over: the oldest 250 in one
+         *     call. `remaining` says how many it selects after that: send the same again until there are none. The
+         *     filter is that of a plan, without `activityFilters`; an empty one selects nothing, unless it says so.
+         */
+        post: operations["post_bulk_actions_delete_workflow_instances_by_filter"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/elsa/api/bulk-actions/delete/workflow-instances/by-id": {
         parameters: {
             query?: never;
@@ -1950,7 +1971,13 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Completes a task: resumes the instance that handed it out. */
+        /**
+         * Completes a task: resumes the instance that handed it out.
+         * @description The id of a task does not say whether the task is still to come or over. So a report for which no
+         *     instance waits, also one of a task that was completed before, is answered with 202, kept for 7 days,
+         *     and then removed; it has no effect on a task that is over. A report with a lease is answered with 409
+         *     then.
+         */
         post: operations["post_tasks_taskId_complete"];
         delete?: never;
         options?: never;
@@ -2680,7 +2707,13 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Starts an instance of a published definition. Unlike `POST /workflow-instances`, it never lists. */
+        /**
+         * Starts an instance of a published definition. Unlike `POST /workflow-instances`, it never lists.
+         * @description The answer comes when its first burst has been committed, and has what that burst has set: where the
+         *     status is `Running`, the instance goes on, and sets more. `POST
+         *     /workflow-definitions/{definitionId}/execute` waits for its end. With `Prefer: respond-async` the
+         *     answer is 202 and comes at once.
+         */
         post: operations["post_workflow_instances_start"];
         delete?: never;
         options?: never;
@@ -4349,6 +4382,16 @@ export interface components {
         FilesImported: {
             /** Format: int64 */
             count: number;
+        };
+        /** @description The number of instances that were removed, and of those that the filter selects after that. */
+        FilteredDeletions: {
+            /** Format: int64 */
+            deleted: number;
+            /**
+             * Format: int64
+             * @description Counted up to 100000.
+             */
+            remaining: number;
         };
         /** @description One cause. */
         Finding: {
@@ -6650,10 +6693,10 @@ export interface components {
         };
         /** @description Why the runtime is changed. */
         RuntimeRequest: {
+            /** @description Only this node, as in the query. */
+            node?: string | null;
             /** @description The reason, for those who look at the status. */
             reason?: string | null;
-        } & {
-            [key: string]: unknown;
         };
         /** @description Whether work is taken. */
         RuntimeState: {
@@ -7565,6 +7608,10 @@ export interface components {
             /** @constant */
             type: "Migrate";
             targetVersion: number;
+            /** @description Activities that have another id there: the id of each, and the one that it has there. */
+            activities?: {
+                [key: string]: string;
+            };
         } & {
             [key: string]: unknown;
         }) | ({
@@ -8115,7 +8162,7 @@ export interface components {
          */
         "X-Elsa-Workflow-Instance-Id": string;
         /**
-         * @description Why the request is not carried out yet, where NATS or the database does not answer, or no node with the role `executor` is live
+         * @description Why the request is not carried out yet, where NATS or the database does not answer, no node with the role `executor` is live, or all of them are paused
          * @example no executor is running: the request is kept, and is carried out when a node with the role executor runs again
          */
         "X-Staunch-Detail": string;
@@ -10343,6 +10390,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Traceparent: components["headers"]["Traceparent"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
                     "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
@@ -11438,6 +11486,68 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Deletions"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    post_bulk_actions_delete_workflow_instances_by_filter: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "definitionIds": [
+                 *         "order"
+                 *       ],
+                 *       "subStatuses": [
+                 *         "Finished"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["PlanFilter"];
+            };
+        };
+        responses: {
+            /** @description The number of instances that were removed, and of those that the filter selects after that. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": 250,
+                     *       "remaining": 1480
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FilteredDeletions"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -16880,6 +16990,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Traceparent: components["headers"]["Traceparent"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
                     "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
@@ -17092,7 +17203,7 @@ export interface operations {
                     "application/json": components["schemas"]["TaskCompletion"];
                 };
             };
-            /** @description Kept until the instance waits for it */
+            /** @description No instance waits for it, not yet or not any more: it is kept for 7 days */
             202: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -17151,7 +17262,7 @@ export interface operations {
             };
             404: components["responses"]["NotFound"];
             408: components["responses"]["BodyTimeout"];
-            /** @description It was completed already, or the lease is over */
+            /** @description Another report was faster, or the lease or its task is over */
             409: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -17165,11 +17276,11 @@ export interface operations {
                      *       "type": "urn:staunch:problem:unfit",
                      *       "title": "Unfit",
                      *       "status": 409,
-                     *       "detail": "It was completed already, or the lease is over",
+                     *       "detail": "Another report was faster, or the lease or its task is over",
                      *       "instance": "/elsa/api/workflow-instances/order-7",
                      *       "errors": {
                      *         "generalErrors": [
-                     *           "It was completed already, or the lease is over"
+                     *           "Another report was faster, or the lease or its task is over"
                      *         ]
                      *       }
                      *     }
@@ -17282,7 +17393,7 @@ export interface operations {
                     "application/json": components["schemas"]["TaskCompletion"];
                 };
             };
-            /** @description Kept until the instance waits for it */
+            /** @description No instance waits for it, not yet or not any more: it is kept for 7 days */
             202: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -17341,7 +17452,7 @@ export interface operations {
             };
             404: components["responses"]["NotFound"];
             408: components["responses"]["BodyTimeout"];
-            /** @description The task, this attempt, or the lease is over */
+            /** @description This attempt, the lease or its task is over */
             409: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -17355,11 +17466,11 @@ export interface operations {
                      *       "type": "urn:staunch:problem:unfit",
                      *       "title": "Unfit",
                      *       "status": 409,
-                     *       "detail": "The task, this attempt, or the lease is over",
+                     *       "detail": "This attempt, the lease or its task is over",
                      *       "instance": "/elsa/api/workflow-instances/order-7",
                      *       "errors": {
                      *         "generalErrors": [
-                     *           "The task, this attempt, or the lease is over"
+                     *           "This attempt, the lease or its task is over"
                      *         ]
                      *       }
                      *     }
@@ -17438,6 +17549,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Traceparent: components["headers"]["Traceparent"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
                     "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
@@ -23272,6 +23384,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Traceparent: components["headers"]["Traceparent"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
                     "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };

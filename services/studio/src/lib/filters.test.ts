@@ -8,6 +8,7 @@ import {
   STATES,
   timeOf,
   toAddress,
+  toCountRequest,
   toPlanFilter,
   toRequest,
   valueText,
@@ -129,6 +130,9 @@ describe("filters", () => {
 
   it("are no filter of a plan where the plan cannot say the same", () => {
     expect(toPlanFilter(fromAddress({ version: "3" }), NOW)).toBeUndefined();
+    expect(toPlanFilter(fromAddress({ definition: "a", version: "3" }), NOW, "a-3")).toMatchObject({
+      definitionVersionIds: ["a-3"],
+    });
     expect(toRequest(fromAddress({ parent: "p1" }), NOW, 50)).toMatchObject({
       parentWorkflowInstanceId: "p1",
     });
@@ -137,6 +141,23 @@ describe("filters", () => {
       names: ["b"],
       parentWorkflowInstanceIds: ["p1"],
     });
+  });
+});
+
+describe("what is done to all that match", () => {
+  const until = { column: "CreatedAt", operator: "LessThanOrEqual", timestamp: "2026-11-25T12:00:00.000Z" };
+
+  it("leaves out what comes later, and is counted the same way", () => {
+    const filter = fromAddress({ state: "Finished", since: "1h", page: "3", cursor: "c" });
+    const times = [
+      { ...until, operator: "GreaterThanOrEqual", timestamp: "2026-11-25T11:00:00.000Z" },
+      until,
+    ];
+    expect(toPlanFilter(filter, NOW)?.timestampFilters).toEqual(times);
+    const counted = toCountRequest(filter, NOW);
+    expect(counted.timestampFilters).toEqual(times);
+    expect(counted).toMatchObject({ page: 0, pageSize: 0, subStatuses: ["Finished"] });
+    expect(counted.cursor).toBeUndefined();
   });
 });
 

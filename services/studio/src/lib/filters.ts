@@ -194,10 +194,31 @@ export function toRequest(filter: InstanceFilter, now: number, pageSize: number)
   };
 }
 
-/** The filter of a plan that changes all instances that match; it has no version number. */
-export function toPlanFilter(filter: InstanceFilter, now: number): Api["PlanFilter"] | undefined {
-  if (filter.version !== undefined) return undefined;
+/** Only what began until now: what comes while a list is worked on does not belong to it. */
+const begun = (now: number): Api["TimestampFilter"] => ({
+  column: "CreatedAt",
+  operator: "LessThanOrEqual",
+  timestamp: new Date(now).toISOString(),
+});
+
+/** The request that counts what `toPlanFilter` selects. */
+export function toCountRequest(filter: InstanceFilter, now: number): Api["ListRequest"] {
+  const request = toRequest({ ...filter, page: 0, cursor: undefined }, now, 0);
+  return { ...request, timestampFilters: [...timesOf(filter, now), begun(now)] };
+}
+
+/**
+ * The filter that changes or removes all instances that match now. It has no number of a version: one of a
+ * definition goes by its id, `versionId`, and without it nothing can be selected.
+ */
+export function toPlanFilter(
+  filter: InstanceFilter,
+  now: number,
+  versionId?: string,
+): Api["PlanFilter"] | undefined {
+  if (filter.version !== undefined && versionId === undefined) return undefined;
   return {
+    definitionVersionIds: versionId === undefined ? undefined : [versionId],
     searchTerm: filter.text,
     definitionIds: filter.definition ? [filter.definition] : undefined,
     subStatuses: filter.states.length ? filter.states : undefined,
@@ -205,7 +226,7 @@ export function toPlanFilter(filter: InstanceFilter, now: number): Api["PlanFilt
     correlationIds: filter.correlation ? [filter.correlation] : undefined,
     names: filter.name ? [filter.name] : undefined,
     parentWorkflowInstanceIds: filter.parent ? [filter.parent] : undefined,
-    timestampFilters: timesOf(filter, now),
+    timestampFilters: [...timesOf(filter, now), begun(now)],
     variableFilters: filter.values,
     emptyFilterSelectsAll: true,
   };

@@ -194,7 +194,39 @@ async function text({ page, look }) {
   await look("text-broken");
   await page.keyboard.press("Backspace");
   await page.getByText("Graph and text are the same.").waitFor();
+  await page.keyboard.press("Control+f");
+  const search = page.locator(".cm-search");
+  await search.getByLabel("Find").pressSequentially("FlowDecision1");
+  await page.keyboard.press("Enter");
+  await page.locator(".cm-searchMatch-selected").waitFor();
+  await look("text-search");
+  await search.getByLabel("Find").press("Escape");
+  await search.waitFor({ state: "detached" });
   await named(page, "button", "Hide").click();
+}
+
+/** A key asks before it publishes: what is published, and what is new; Enter says yes. */
+async function asked({ page, look }) {
+  await card(page, "WriteLine1").click();
+  await inspector(page).getByLabel("Title").fill("Says it");
+  await page.locator("#designer-canvas").focus();
+  await page.keyboard.press("p");
+  const dialog = named(page, "dialog", "Publish this workflow?");
+  await dialog.getByText(/^What was changed since version \d+ becomes a new version/).waitFor();
+  await dialog.getByText("1 change since the published version").waitFor();
+  await look("publish-asked");
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await page.keyboard.press("Control+z");
+  await card(page, "WriteLine1").waitFor();
+  await page.locator("#designer-canvas").focus();
+  await page.keyboard.press("p");
+  await dialog.getByText(/is published already, and nothing was changed since/).waitFor();
+  await named(dialog, "button", "Publish").waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByText("is published").first().waitFor();
+  await dialog.waitFor({ state: "detached" });
+  await page.keyboard.press("Escape");
 }
 
 async function nested({ page, look }) {
@@ -293,6 +325,7 @@ export const steps = [
   checked,
   save,
   run,
+  asked,
   text,
   nested,
   conflict,

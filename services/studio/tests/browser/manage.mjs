@@ -156,6 +156,27 @@ export async function secrets({ page, look }) {
 
 /** Makes a label, gives it to a definition, finds that by it, changes it and removes it. */
 export async function labels({ page, look }, { studio }) {
+  // Where there is no label, the dialog that chooses some makes one.
+  await page.goto(`${studio}/definitions/browser-approval`);
+  await named(page, "button", "Choose labels").click();
+  const choose = page.getByRole("dialog", { name: "Labels" });
+  await choose.getByText("There is no label.").waitFor();
+  await look("definition-no-label");
+  await named(choose, "button", "Make a label").click();
+  const first = page.getByRole("dialog", { name: "Make a label" });
+  await first.getByLabel("Name").fill("Browser first");
+  await named(first, "button", "Make a label").click();
+  await first.waitFor({ state: "detached" });
+  assert.equal(await choose.getByLabel("Browser first").isChecked(), true);
+  await named(choose, "button", "Save").click();
+  await page.getByRole("tabpanel").getByText("Browser first").waitFor();
+
+  await page.goto(`${studio}/definitions`);
+  await named(page, "button", "Labels").click();
+  await named(page, "button", "Actions of Browser first").click();
+  await named(page, "menuitem", "Delete").click();
+  await named(page, "button", "Delete Browser first").click();
+  await page.getByText("There is no label.").waitFor();
   await page.goto(`${studio}/definitions`);
   await named(page, "button", "Labels").click();
   await named(page, "button", "Make a label").click();

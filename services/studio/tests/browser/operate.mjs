@@ -10,6 +10,15 @@ export async function schedules({ page, look }, { call }) {
   const row = page.getByRole("row").filter({ hasText: "0 0 4 * * *" });
   await row.waitFor();
   await look("schedules");
+  // A time at night is on no axis of an hour: the shortest one that has it is shown.
+  await page.getByRole("img", { name: /^Next times on one axis: 24 hours/ }).waitFor();
+  await page.getByText("A line each 3 h; dotted: it goes on").waitFor();
+  await named(page, "tab", "1 minute").click();
+  await page.waitForURL(/span=minute/);
+  const marks = page.getByRole("list", { name: "Marks of the axis" }).getByRole("listitem");
+  assert.equal(await marks.count(), 7);
+  assert.match(await marks.first().textContent(), /^\d\d:\d\d:\d\d$/);
+  await look("schedules-minute");
   await named(page, "tab", "7 days").click();
   await page.waitForURL(/span=week/);
   await row.getByRole("button").first().click();

@@ -57,7 +57,7 @@ const run = (page) => panel(page).getByRole("button", { name: "Test run", exact:
 const ended = (page, status) => page.locator(`[data-trial="${status}"]`).waitFor();
 const isPinned = (page, name) => card(page, name).getByTitle("Pinned", { exact: true });
 
-export async function tryOut({ page, look }, world) {
+export async function tryOut({ page, look, expect }, world) {
   world.made.push(tried.definitionId);
   await world.call("POST", "/workflow-definitions", { model: tried, publish: false });
   const before = await stored(world.call, tried.definitionId);
@@ -101,6 +101,20 @@ export async function tryOut({ page, look }, world) {
   await panel(page).getByText("The run was stopped").waitFor();
   assert.equal(await ran.count(), 2);
   await named(panel(page), "button", "Hide the test run").click();
+
+  // What is refused has no result: that of the run before is not left standing.
+  await run(page);
+  await ended(page, "Finished");
+  await page.route("**/tests/workflows", (route) =>
+    route.fulfill({ status: 400, json: { title: "Bad request", status: 400, detail: "It cannot run." } }),
+  );
+  expect(/status of 400/);
+  await run(page);
+  await ended(page, "Refused");
+  await panel(page).getByText("It cannot run.").waitFor();
+  assert.equal(await ran.count(), 0);
+  await look("trial-refused");
+  await page.unroute("**/tests/workflows");
 
   await page.reload();
   await isPinned(page, "Ask").waitFor();

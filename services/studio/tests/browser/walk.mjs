@@ -14,6 +14,7 @@ import {
   secrets,
   watcher,
 } from "./manage.mjs";
+import { planned, removed, removedInParts, restarts } from "./many.mjs";
 import { causes, compared, holdings, lastHour, needs, schedules, tryIt } from "./operate.mjs";
 import { crowd, flood, lost, offline, undrawn } from "./weak.mjs";
 import { deep, skip, tasks } from "./work.mjs";
@@ -149,7 +150,7 @@ async function instance({ page, look }) {
   await page.getByText("Only lines of check").waitFor();
   await named(page, "button", "Show all lines").click();
   await named(page, "tab", "Values").click();
-  await page.getByText("2500").first().waitFor();
+  await page.getByText("2500", { exact: true }).first().waitFor();
   await page.getByRole("slider").focus();
   await page.keyboard.press("Home");
   await page.getByText("after line 1").waitFor();
@@ -312,6 +313,10 @@ export const steps = [
   start,
   instance,
   tasks,
+  removed,
+  removedInParts,
+  planned,
+  restarts,
   instances,
   deep,
   needs,

@@ -1,7 +1,7 @@
 //! What a flowchart remembers, carried over to another version of its definition. Activities and
 //! connections are remembered by their places, which may be other ones there.
 
-use engine::Moving;
+use engine::{Moving, NodeRef};
 use model::Map;
 use serde_json::{Value, json};
 
@@ -11,10 +11,11 @@ use super::{Chart, Link};
 /// is not there is forgotten; a new connection has been passed as often as its source was visited.
 pub(super) fn migrate(moving: &mut Moving<'_>) {
     let Some((before, after)) = moving.plans::<Chart>() else { return };
+    let places: Vec<_> = before.children.iter().map(|child| moving.place(*child)).collect();
     let memory = std::mem::take(&mut *moving.memory);
     let moved = match memory.get("tokens") {
-        Some(tokens) => tokens_of(tokens, &|link| place_of(moving, before, after, link)),
-        None => counts_of(moving, before, after, &memory),
+        Some(tokens) => tokens_of(tokens, &|link| place_of(&places, before, after, link)),
+        None => counts_of(&places, before, after, &memory),
     };
     *moving.memory = moved;
 }
@@ -28,25 +29,29 @@ fn tokens_of(tokens: &Value, place: &dyn Fn(usize) -> Option<usize>) -> Value {
     json!({ "tokens": moved.collect::<Vec<_>>() })
 }
 
-fn counts_of(moving: &Moving<'_>, before: &Chart, after: &Chart, memory: &Value) -> Value {
+fn counts_of(places: &[Option<NodeRef>], before: &Chart, after: &Chart, memory: &Value) -> Value {
     if memory.is_null() {
         return Value::Null;
     }
     let (mut visits, mut links, mut followed) = (Map::new(), Map::new(), Map::new());
     let visited = |at: usize| memory["visits"][at.to_string()].as_u64().unwrap_or_default();
-    let mut visits_of = vec![0; after.children.len()];
-    for (at, child) in after.children.iter().enumerate() {
-        let was = before.children.iter().position(|other| moving.is_same(*other, *child));
-        visits_of[at] = was.map_or(0, visited);
-        if visits_of[at] > 0 {
-            visits.insert(at.to_string(), visits_of[at].into());
+    let sources = sources(places, after, &visited);
+    let visits_of = |at: usize| sources[at].map_or(0, visited);
+    for at in 0..after.children.len() {
+        let count = visits_of(at);
+        if count > 0 {
+            visits.insert(at.to_string(), count.into());
         }
     }
+    let is_same = |was: &Link, is: &Link| {
+        let same = |was: usize, is: usize| sources[is] == Some(was);
+        was.port == is.port && same(was.source, is.source) && same(was.target, is.target)
+    };
     for (at, link) in after.links.iter().enumerate() {
-        let was = before.links.iter().position(|other| is_same(moving, before, after, other, link));
+        let was = before.links.iter().position(|other| is_same(other, link));
         let count = match was {
             Some(was) => memory["links"][was.to_string()].as_u64().unwrap_or_default(),
-            None => visits_of[link.source],
+            None => visits_of(link.source),
         };
         if count > 0 {
             links.insert(at.to_string(), count.into());
@@ -58,14 +63,35 @@ fn counts_of(moving: &Moving<'_>, before: &Chart, after: &Chart, memory: &Value)
     json!({"visits": visits, "links": links, "followed": followed})
 }
 
-fn place_of(moving: &Moving<'_>, before: &Chart, after: &Chart, link: usize) -> Option<usize> {
-    let link = before.links.get(link)?;
-    after.links.iter().position(|other| is_same(moving, before, after, link, other))
+/// What each activity of the other version was. Of several that become one, it is the one that has come
+/// the least far: what is to come is not skipped.
+fn sources(
+    places: &[Option<NodeRef>],
+    after: &Chart,
+    visited: &dyn Fn(usize) -> u64,
+) -> Vec<Option<usize>> {
+    let mut sources: Vec<Option<usize>> = vec![None; after.children.len()];
+    for (was, place) in places.iter().enumerate() {
+        let at = place.and_then(|place| after.places.get(&place).copied());
+        let Some(source) = at.and_then(|at| sources.get_mut(at)) else { continue };
+        if source.is_none_or(|other| visited(was) < visited(other)) {
+            *source = Some(was);
+        }
+    }
+    sources
 }
 
-fn is_same(moving: &Moving<'_>, before: &Chart, after: &Chart, was: &Link, is: &Link) -> bool {
-    let same = |was: usize, is: usize| moving.is_same(before.children[was], after.children[is]);
-    was.port == is.port && same(was.source, is.source) && same(was.target, is.target)
+fn place_of(
+    places: &[Option<NodeRef>],
+    before: &Chart,
+    after: &Chart,
+    link: usize,
+) -> Option<usize> {
+    let link = before.links.get(link)?;
+    let place = |was: usize| after.places.get(&places[was]?).copied();
+    let (source, target) = (place(link.source)?, place(link.target)?);
+    let is_it = |is: &Link| is.port == link.port && is.source == source && is.target == target;
+    after.links.iter().position(is_it)
 }
 
 fn index(value: &Value) -> Option<usize> {

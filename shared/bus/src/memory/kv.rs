@@ -41,7 +41,7 @@ impl MemoryKv {
         let now = Instant::now();
         let (value, ttl) = match value {
             Some((value, ttl)) => (Some(value), ttl),
-            None => (None, Some(crate::TOMBSTONE_TTL)),
+            None => (None, self.bucket.tombstone_ttl()),
         };
         let until = ttl.map(|ttl| now + ttl);
         let put = self.with(|bucket| bucket.write(key, value, expected, until, nonce, now))?;

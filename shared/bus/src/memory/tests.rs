@@ -115,6 +115,22 @@ async fn a_tombstone_vanishes_and_leaves_no_other() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_tombstone_of_what_has_no_expiry_stays() {
+    let bus = bus();
+    for bucket in [Bucket::Runtime, Bucket::Activities, Bucket::Definitions] {
+        let kv = bus.kv(bucket);
+        kv.put_if("a", Bytes::new(), 0, None, "1").await.unwrap();
+        let Put::Won(tombstone) = kv.purge_if("a", 1, "2").await.unwrap() else { panic!("lost") };
+        tokio::time::sleep(crate::TOMBSTONE_TTL * 3).await;
+        let left = Some(crate::Entry { value: None, revision: tombstone });
+        assert_eq!(kv.get("a").await.unwrap(), left, "{bucket:?}");
+        assert_eq!(kv.entries().await.unwrap(), [], "{bucket:?}");
+        let again = kv.put_if("a", Bytes::new(), tombstone, None, "3").await.unwrap();
+        assert!(matches!(again, Put::Won(_)), "{bucket:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_closed_bus_ends_what_listens() {
     let bus = bus();
     let mut watch = bus.kv(Bucket::Leases).watch().await.unwrap();

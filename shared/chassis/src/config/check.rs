@@ -12,6 +12,11 @@ use super::value::Auth;
 const KEY_CHARS_MIN: usize = 32;
 /// The smallest number of different characters of an API key, without separators.
 const KEY_VARIETY_MIN: usize = 8;
+/// Settings that are no flags, what they hold, and their variables.
+const NO_FLAGS: [(&str, &str, &str); 2] = [
+    ("admin-password", "a password", "STAUNCH_ADMIN_PASSWORD"),
+    ("secrets-key", "a master key", "STAUNCH_SECRETS_KEY"),
+];
 /// A shorter lease would be lost by a short pause of its holder.
 const LEASE_TTL_MIN: Duration = Duration::from_secs(1);
 /// A longer lease would keep the work of a killed node from the others.
@@ -193,12 +198,13 @@ pub(super) fn safety(settings: &Settings) -> Result<(), ConfigError> {
     }
     let is_flag =
         |name| settings.all().iter().any(|one| one.name == name && one.origin == Origin::Flag);
-    if is_flag("admin-password") {
-        return refuse(
-            "a password on the command line is visible to every process of this machine; use \
-             --admin-password-file or the variable STAUNCH_ADMIN_PASSWORD"
-                .to_owned(),
-        );
+    for (name, what, variable) in NO_FLAGS {
+        if is_flag(name) {
+            return refuse(format!(
+                "{what} on the command line is visible to every process of this machine; use \
+                 --{name}-file or the variable {variable}"
+            ));
+        }
     }
     let listen = settings.listen;
     let is_open = settings.auth == Auth::NONE && !listen.ip().is_loopback();

@@ -398,3 +398,14 @@ fn a_password_is_no_flag_and_is_never_shown() {
     assert_eq!(settings.admin_password.as_ref().unwrap().expose(), "hunter2hunter2");
     assert!(!format!("{settings:?} {:?}", settings.all()).contains("hunter2"));
 }
+
+#[test]
+fn what_is_documented_as_no_flag_is_refused_as_one() {
+    let message = refusal(Args { secrets_key: some(&"5a".repeat(32)), ..Args::default() });
+    assert!(message.contains("STAUNCH_SECRETS_KEY"), "{message}");
+    assert!(message.contains("--secrets-key-file"), "{message}");
+    assert!(!message.contains("5a5a"), "{message}");
+    let variables = [("STAUNCH_SECRETS_KEY", "5a5a")];
+    let settings = resolve(&Args::default(), &variables).unwrap();
+    assert_eq!(settings.secrets_key.as_ref().unwrap().expose(), "5a5a");
+}

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use hyper::body::{Body, Incoming};
-use hyper::header::{CONNECTION, HeaderValue};
+use hyper::header::{CONNECTION, EXPECT, HeaderValue};
 use hyper::rt::Executor;
 use hyper::server::conn::{http1, http2};
 use hyper::service::{Service, service_fn};
@@ -24,6 +24,7 @@ use tokio_rustls::server::TlsStream;
 use tokio_util::sync::CancellationToken;
 
 use super::linger::Lingering;
+use super::rest::{RequestBody, Rest};
 use super::stall::Unstalled;
 use super::tls::Tls;
 use super::{Encrypted, Ending, Peer};
@@ -66,7 +67,7 @@ pub(super) struct Front<S> {
 
 impl<S, B> Front<S>
 where
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
+    S: Service<Request<RequestBody>, Response = Response<B>, Error = Infallible>,
     S: Clone + Send + 'static,
     S::Future: Send + 'static,
     B: Body + Send + 'static,
@@ -121,12 +122,17 @@ where
         let of_answers = Arc::clone(&course);
         let service = service_fn(move |mut request: Request<Incoming>| {
             note(&mut request, peer, encrypted);
+            let expects_continue = request.headers().contains_key(EXPECT);
+            let rest = Rest::default();
+            let of_body = rest.clone();
+            let request = request.map(|body| RequestBody::new(body, of_body));
             let answering = service.call(request);
             let course = Arc::clone(&of_answers);
             course.has_asked.store(true, Ordering::Relaxed);
             async move {
                 let mut answered = answering.await;
-                if course.is_leaving.load(Ordering::Relaxed)
+                let is_at_next = rest.read(expects_continue).await;
+                if (!is_at_next || course.is_leaving.load(Ordering::Relaxed))
                     && let Ok(response) = &mut answered
                     && response.status() != StatusCode::SWITCHING_PROTOCOLS
                 {
@@ -179,6 +185,7 @@ where
         let service = service_fn(move |mut request: Request<Incoming>| {
             note(&mut request, peer, Some(Encrypted));
             let place = counted.enter();
+            let request = request.map(|body| RequestBody::new(body, Rest::default()));
             let answering = service.call(request);
             async move {
                 let answered = answering.await;

@@ -16,7 +16,7 @@ async fn server(connections_max: usize) -> (SocketAddr, CancellationToken, TaskT
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let stop = CancellationToken::new();
-    let service = service_fn(async |_: Request<Incoming>| {
+    let service = service_fn(async |_: Request<RequestBody>| {
         Ok::<_, Infallible>(Response::new(Full::new(Bytes::from_static(b"ok"))))
     });
     let tasks = TaskTracker::new();
@@ -127,7 +127,7 @@ async fn headers_have_a_size_and_idle_connections_an_end() {
 async fn a_request_has_the_address_that_it_comes_from() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let service = service_fn(async |request: Request<Incoming>| {
+    let service = service_fn(async |request: Request<RequestBody>| {
         let Peer(from) = request.extensions().get::<Peer>().unwrap();
         Ok::<_, Infallible>(Response::new(Full::new(Bytes::from(from.to_string()))))
     });
@@ -158,7 +158,7 @@ async fn a_server_that_leaves_answers_everybody_and_ends_each_connection_with_an
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let life = Life::new(Duration::from_secs(30));
-    let service = service_fn(async |_: Request<Incoming>| {
+    let service = service_fn(async |_: Request<RequestBody>| {
         Ok::<_, Infallible>(Response::new(Full::new(Bytes::from_static(b"ok"))))
     });
     let serving = tokio::spawn(serve(listener, None, service, 4, Ending::with(&life)));
@@ -175,4 +175,73 @@ async fn a_server_that_leaves_answers_everybody_and_ends_each_connection_with_an
     drop((idle, late, accepted));
     serving.await.unwrap();
     assert!(TcpStream::connect(address).await.is_err(), "the port is closed");
+}
+
+/// Sends the parts of one request, with a pause before each, and returns the whole answer.
+async fn ask_in_parts(stream: &mut TcpStream, parts: &[&str]) -> String {
+    for part in parts {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        stream.write_all(part.as_bytes()).await.unwrap();
+    }
+    let mut answer = Vec::new();
+    while !answer.ends_with(b"ok") {
+        assert_ne!(stream.read_buf(&mut answer).await.unwrap(), 0, "it is cut off");
+    }
+    String::from_utf8(answer).unwrap().to_lowercase()
+}
+
+/// The service answers at once and reads no body, as without credentials.
+#[tokio::test]
+async fn a_connection_stays_after_a_short_body_that_nobody_reads() {
+    let (address, stop, tasks) = server(2).await;
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    for parts in [
+        ["POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n", "{", "}"],
+        [
+            "POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n",
+            "2\r\n{}\r\n",
+            "0\r\n\r\n",
+        ],
+        ["POST / HTTP/1.1\r\n", "host: a\r\ncontent-length: 2\r\n", "\r\n{}"],
+    ] {
+        let answer = ask_in_parts(&mut stream, &parts).await;
+        assert!(answer.starts_with("http/1.1 200"), "{answer}");
+        assert!(!answer.contains("connection: close"), "{answer}");
+    }
+    drop(stream);
+    stop.cancel();
+    tasks.wait().await;
+}
+
+#[tokio::test]
+async fn an_answer_says_that_it_ends_its_connection() {
+    let (address, stop, tasks) = server(4).await;
+    for (parts, why) in [
+        (
+            ["POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 65537\r\n\r\n", "{"],
+            "its rest is announced as too long",
+        ),
+        (
+            ["POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n", "{"],
+            "its rest does not arrive",
+        ),
+        (
+            ["POST / HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\n", "content-length: 2\r\n\r\n"],
+            "its client waits to be asked for it",
+        ),
+    ] {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let answer = ask_in_parts(&mut stream, &parts).await;
+        assert!(answer.starts_with("http/1.1 200"), "{why}: {answer}");
+        assert!(answer.contains("connection: close"), "{why}: {answer}");
+        assert_eq!(stream.read(&mut [0]).await.unwrap(), 0, "{why}");
+    }
+    let mut endless = TcpStream::connect(address).await.unwrap();
+    let head = "POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n";
+    let chunk = format!("8000\r\n{}\r\n", "x".repeat(0x8000));
+    let answer = ask_in_parts(&mut endless, &[head, &chunk, &chunk, "1\r\nx\r\n"]).await;
+    assert!(answer.contains("connection: close"), "its rest is too long: {answer}");
+    drop(endless);
+    stop.cancel();
+    tasks.wait().await;
 }

@@ -43,6 +43,9 @@ const MEANT: [&str; 13] = [
     "root",
     "version",
 ];
+/// The members of a definition that the server sets.
+const SET: [&str; 6] =
+    ["activityTypes", "createdAt", "id", "isLatest", "isPublished", "publishedAt"];
 /// The members that every activity may have.
 const COMMON: [&str; 13] = [
     "id",
@@ -73,6 +76,17 @@ const OF_WORKFLOWS: [&str; 4] = [
     "latestAvailablePublishedVersion",
     "latestAvailablePublishedVersionId",
 ];
+
+/// The members of a definition, and the other names given, that a name which is none of them probably
+/// means. Empty for a name that is one of them, or similar to none.
+#[must_use]
+pub fn near_members(name: &str, others: &[&'static str]) -> Vec<&'static str> {
+    let is_written = WRITTEN.iter().any(|it| it.eq_ignore_ascii_case(name));
+    if is_written || MEANT.iter().chain(&SET).chain(others).any(|it| *it == name) {
+        return Vec::new();
+    }
+    near(&name.to_ascii_lowercase(), spelled(MEANT.iter().chain(others).copied()))
+}
 
 impl Compiler<'_> {
     /// Warns of members of the definition that mean nothing.

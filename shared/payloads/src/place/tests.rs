@@ -216,3 +216,26 @@ async fn a_place_is_probed_and_a_wrong_one_refused() {
     let file = tempfile::NamedTempFile::new().unwrap();
     assert!(Places::open(&[file.path().to_str().unwrap().to_owned()]).is_err());
 }
+
+#[tokio::test]
+async fn a_folder_that_is_gone_is_away_and_loses_nothing() {
+    let parent = tempfile::tempdir().unwrap();
+    let (folder, aside) = (parent.path().join("parts"), parent.path().join("aside"));
+    let place = folder.to_str().unwrap();
+    let (store, payloads) = resting(&bus(), &[place]);
+    let kept = payloads.keep_bytes(large()).await.unwrap();
+    std::fs::rename(&folder, &aside).unwrap();
+    let is_away = |error: Error| matches!(error, Error::Place(..));
+    assert!(is_away(payloads.read(&kept.hash, u64::MAX).await.unwrap_err()));
+    assert!(is_away(payloads.part(&kept.hash, 0).await.unwrap_err()));
+    assert!(is_away(payloads.keep_bytes(vec![1; LARGE]).await.unwrap_err()));
+    assert!(!folder.exists(), "another folder of this name would hide the first one");
+    std::fs::rename(&aside, &folder).unwrap();
+    assert_eq!(payloads.read(&kept.hash, u64::MAX).await.unwrap(), large());
+    let shelves = places(&[place]).over(&bus());
+    let nameless = cleared(&store).await;
+    std::fs::rename(&folder, &aside).unwrap();
+    assert!(is_away(shelves.remove(&store, &nameless[0]).await.unwrap_err()));
+    std::fs::rename(&aside, &folder).unwrap();
+    shelves.remove(&store, &nameless[0]).await.unwrap();
+}

@@ -2,7 +2,7 @@
 
 use model::Timestamp;
 use sea_orm::entity::prelude::*;
-use store::Attempts;
+use store::{Attempts, LoginLimit};
 
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "login_attempts")]
@@ -20,6 +20,15 @@ pub enum Relation {}
 impl ActiveModelBehavior for ActiveModel {}
 
 impl Model {
+    pub(crate) fn of(subject: &str, attempts: Attempts, limit: &LoginLimit) -> Self {
+        Self {
+            subject: subject.to_owned(),
+            attempts: i64::from(attempts.count),
+            last_at: attempts.last_at.as_millis(),
+            expires_at: limit.forgotten_at(attempts).as_millis(),
+        }
+    }
+
     pub(crate) fn attempts(&self) -> Attempts {
         Attempts {
             count: u32::try_from(self.attempts).unwrap_or(u32::MAX),

@@ -31,7 +31,7 @@ pub struct PlannedStatement {
 /// The migrations that the database at this URL lacks, with statements and locks. Changes nothing.
 ///
 /// # Errors
-/// [`Error::Unavailable`] when it cannot be reached.
+/// [`Error::Unavailable`] when it cannot be reached; [`Error::Denied`] when its user lacks a right.
 pub async fn plan(url: &str) -> Result<Vec<Planned>, Error> {
     let database = Database::open(url, Options::default()).await?;
     let backend = database.writer.get_database_backend();

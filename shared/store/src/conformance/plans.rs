@@ -17,7 +17,7 @@ fn plan(id: &str, created: i64) -> AlterationPlan {
     AlterationPlan {
         id: id.to_owned(),
         alterations: vec![
-            Alteration::Migrate { target_version: 2 },
+            Alteration::migrate(2),
             Alteration::ModifyVariable { variable_id: "v".to_owned(), value: json!({"a": [1.5]}) },
         ],
         filter: json!({"definitionIds": ["d"]}),

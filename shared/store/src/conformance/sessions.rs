@@ -5,7 +5,9 @@ use std::time::Duration;
 use super::case::{Subject, at_once, cases};
 use super::identity::{role, user};
 use super::sample::at;
-use crate::{LoginLimit, OpenSession, Renewal, Renewed, Session, SigningKey, User, UserChange};
+use crate::{
+    CountedLogin, LoginLimit, OpenSession, Renewal, Renewed, Session, SigningKey, User, UserChange,
+};
 
 cases![
     a_session_has_its_user_and_roles_as_they_are_now,
@@ -15,6 +17,8 @@ cases![
     of_many_uses_at_once_one_replaces,
     the_newest_signing_key_is_first,
     failed_logins_lead_to_a_pause,
+    a_login_that_is_taken_out_leaves_no_trace,
+    a_login_that_is_taken_out_leaves_a_later_one,
     of_many_logins_at_once_only_the_free_ones_pass,
     what_has_expired_is_removed,
 ];
@@ -163,8 +167,16 @@ const LIMIT: LoginLimit = LoginLimit {
 };
 
 async fn count(store: &Subject, subject: &str, millis: i64) -> Option<i64> {
-    let until = store.count_login(subject, &LIMIT, at(millis)).await.unwrap();
-    until.map(|until| until.as_millis() - at(0).as_millis())
+    let counted = store.count_login(subject, &LIMIT, at(millis)).await.unwrap();
+    counted.err().map(|until| until.as_millis() - at(0).as_millis())
+}
+
+async fn counted(store: &Subject, subject: &str, millis: i64) -> CountedLogin {
+    store.count_login(subject, &LIMIT, at(millis)).await.unwrap().unwrap()
+}
+
+async fn uncount(store: &Subject, subject: &str, login: &CountedLogin) {
+    store.uncount_login(subject, &LIMIT, login).await.unwrap();
 }
 
 async fn failed_logins_lead_to_a_pause(store: Subject) {
@@ -173,9 +185,9 @@ async fn failed_logins_lead_to_a_pause(store: Subject) {
     }
     assert_eq!(count(&store, "a", 99).await, Some(100));
     assert_eq!(count(&store, "b", 99).await, None, "another account has no pause");
-    assert_eq!(count(&store, "a", 100).await, None);
+    let fourth = counted(&store, "a", 100).await;
     assert_eq!(count(&store, "a", 200).await, Some(300), "the pause doubles");
-    store.uncount_login("a").await.unwrap();
+    uncount(&store, "a", &fourth).await;
     assert_eq!(count(&store, "a", 200).await, None);
     store.forgive_logins("a").await.unwrap();
     for _ in 0..3 {
@@ -185,8 +197,42 @@ async fn failed_logins_lead_to_a_pause(store: Subject) {
     for _ in 0..3 {
         assert_eq!(count(&store, "a", 10_300).await, None, "old failures do not count");
     }
-    store.uncount_login("unknown").await.unwrap();
+    uncount(&store, "unknown", &fourth).await;
     store.forgive_logins("unknown").await.unwrap();
+    assert_eq!(count(&store, "unknown", 300).await, None);
+}
+
+async fn a_login_that_is_taken_out_leaves_no_trace(store: Subject) {
+    for _ in 0..3 {
+        assert_eq!(count(&store, "a", 0).await, None);
+    }
+    for millis in [100, 101, 9_999] {
+        let right = counted(&store, "a", millis).await;
+        uncount(&store, "a", &right).await;
+    }
+    assert_eq!(store.forget_logins(at(9_999), 10).await.unwrap(), 0);
+    assert_eq!(store.forget_logins(at(10_000), 10).await.unwrap(), 1, "no right login keeps it");
+    let first = counted(&store, "b", 0).await;
+    assert_eq!(first.before, None);
+    uncount(&store, "b", &first).await;
+    assert_eq!(store.forget_logins(at(20_000), 10).await.unwrap(), 0, "it is as if never counted");
+}
+
+async fn a_login_that_is_taken_out_leaves_a_later_one(store: Subject) {
+    for _ in 0..2 {
+        assert_eq!(count(&store, "a", 0).await, None);
+    }
+    let limit = LoginLimit { free: 4, ..LIMIT };
+    let right = counted(&store, "a", 50).await;
+    let later = store.count_login("a", &limit, at(60)).await.unwrap().unwrap();
+    assert_eq!(later.attempts.count, 4);
+    uncount(&store, "a", &right).await;
+    assert_eq!(count(&store, "a", 70).await, Some(160), "three, and the last one at 60");
+    // It leaves the time of the one before it.
+    uncount(&store, "a", &later).await;
+    let next = counted(&store, "a", 80).await;
+    assert_eq!(next.before.map(|before| before.count), Some(2));
+    assert_eq!(next.before.map(|before| before.last_at), Some(at(50)));
 }
 
 async fn of_many_logins_at_once_only_the_free_ones_pass(store: Subject) {
@@ -195,7 +241,7 @@ async fn of_many_logins_at_once_only_the_free_ones_pass(store: Subject) {
         async move { store.count_login("a", &LIMIT, at(0)).await }
     })
     .await;
-    let passed = counted.iter().filter(|one| matches!(one, Ok(None))).count();
+    let passed = counted.iter().filter(|one| matches!(one, Ok(Ok(_)))).count();
     assert_eq!(passed, 3, "{counted:?}");
 }
 

@@ -5,7 +5,8 @@ use model::Timestamp;
 
 use super::{MemoryStore, Operation};
 use crate::{
-    Error, LoginLimit, OpenSession, Renewal, Renewed, Session, Sessions, SigningKey, check,
+    CountedLogin, Error, LoginLimit, OpenSession, Renewal, Renewed, Session, Sessions, SigningKey,
+    check,
 };
 
 #[async_trait]
@@ -98,26 +99,31 @@ impl Sessions for MemoryStore {
         subject: &str,
         limit: &LoginLimit,
         now: Timestamp,
-    ) -> Result<Option<Timestamp>, Error> {
+    ) -> Result<Result<CountedLogin, Timestamp>, Error> {
         self.run(Operation::CountLogin, |tables| {
             check::keys([Some(subject)])?;
             let known = tables.attempts.get(subject).map(|(attempts, _)| *attempts);
-            match limit.count(known, now) {
-                Err(until) => Ok(Some(until)),
-                Ok(counted) => {
-                    let row = (counted, limit.forgotten_at(counted));
-                    tables.attempts.insert(subject.to_owned(), row);
-                    Ok(None)
-                }
+            let counted = limit.count(known, now);
+            if let Ok(CountedLogin { attempts, .. }) = counted {
+                let row = (attempts, limit.forgotten_at(attempts));
+                tables.attempts.insert(subject.to_owned(), row);
             }
+            Ok(counted)
         })
         .await
     }
 
-    async fn uncount_login(&self, subject: &str) -> Result<(), Error> {
+    async fn uncount_login(
+        &self,
+        subject: &str,
+        limit: &LoginLimit,
+        login: &CountedLogin,
+    ) -> Result<(), Error> {
         self.run(Operation::UncountLogin, |tables| {
-            if let Some((attempts, _)) = tables.attempts.get_mut(subject) {
-                attempts.count = attempts.count.saturating_sub(1);
+            let Some((known, _)) = tables.attempts.remove(subject) else { return Ok(()) };
+            if let Some(left) = login.take_out_of(known) {
+                let row = (left, limit.forgotten_at(left));
+                tables.attempts.insert(subject.to_owned(), row);
             }
             Ok(())
         })

@@ -51,6 +51,14 @@ pub(crate) struct Deletions {
     deleted: u64,
 }
 
+/// The number of instances that were removed, and of those that the filter selects after that.
+#[derive(ToSchema)]
+pub(crate) struct FilteredDeletions {
+    deleted: u64,
+    /// Counted up to 100000.
+    remaining: u64,
+}
+
 /// The number of instances that were cancelled.
 #[derive(ToSchema)]
 pub(crate) struct Cancellations {

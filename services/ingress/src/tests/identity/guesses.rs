@@ -82,6 +82,28 @@ async fn guesses_from_an_address_are_slowed_over_all_accounts() {
 }
 
 #[tokio::test]
+async fn a_right_login_leaves_the_pause_of_its_address_as_it_was() {
+    let mut config = config();
+    config.identity.address_limit.free = 4;
+    let (world, other) = frozen(config).await;
+    for number in 0..4 {
+        let name = format!("nobody{number}");
+        world.send(guess(&name, PASSWORD, "10.0.0.1:1")).await.expect(200);
+    }
+    tokio::time::advance(Duration::from_secs(1)).await;
+    for _ in 0..3 {
+        let answer = world.send(guess("admin", PASSWORD, "10.0.0.1:1")).await;
+        assert_eq!(answer.expect(200)["isAuthenticated"], true, "the pause is over");
+        let answer = send_to(&other, guess("admin", PASSWORD, "10.0.0.1:2")).await;
+        assert_eq!(answer.expect(200)["isAuthenticated"], true, "at the other node as well");
+    }
+    world.send(guess("nobody", PASSWORD, "10.0.0.1:1")).await.expect(200);
+    let answer = world.send(guess("admin", PASSWORD, "10.0.0.1:1")).await;
+    assert_eq!(answer.header("retry-after"), Some("2"), "failures are counted as before");
+    answer.problem(429);
+}
+
+#[tokio::test]
 async fn many_guesses_at_once_gain_nothing() {
     let (world, _) = frozen(config()).await;
     let guesses = (0..20).map(|number| {

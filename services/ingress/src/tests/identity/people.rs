@@ -80,6 +80,11 @@ async fn mistakes_are_named() {
         (user(json!({"name": "zoe", "roles": ["nothing"]})), 404, "no role \"nothing\""),
         (user(json!({"name": "admin", "password": "long enough one"})), 409, "already"),
         (user(json!({"name": "zoe", "roles": vec!["admin"; 21]})), 400, "at most 20"),
+        (
+            user(json!({"name": "Admin", "password": "long enough one"})),
+            409,
+            "user \"admin\" already",
+        ),
         (role(json!({"name": "É"})), 400, "give one in id"),
         (role(json!({"name": "a", "id": "A b"})), 400, "lowercase"),
         (role(json!({"name": "Admin", "permissions": ["*"]})), 409, "already"),

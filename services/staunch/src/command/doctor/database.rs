@@ -21,6 +21,8 @@ const LATE: Duration = Duration::from_secs(10);
 const STUCK: Duration = Duration::from_secs(60);
 /// The setting that the reason names where a pooler is in the way.
 const POOLER: &str = "database-pooler";
+/// The beginning of a reason where the database answers, and refuses.
+const DENIED: &str = "no access to the database";
 
 /// Every check of the database itself.
 pub(super) fn checks(
@@ -32,9 +34,14 @@ pub(super) fn checks(
         Ok(database) => database,
         Err(reason) => {
             // The reason names what to set.
-            let advice = match reason.contains(POOLER) {
-                true => "set --database-pooler on each node, or correct --database-url",
-                false => "start the database, or correct --database-url",
+            let advice = match reason {
+                reason if reason.contains(POOLER) => {
+                    "set --database-pooler on each node, or correct --database-url"
+                }
+                reason if reason.contains(DENIED) => {
+                    "give its user the right that is missing, or correct --database-url"
+                }
+                _ => "start the database, or correct --database-url",
             };
             return vec![Check::bad("database", format!("{url}: {reason}"), advice)];
         }

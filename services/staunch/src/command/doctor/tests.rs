@@ -234,6 +234,10 @@ const DATABASE: &[Row] = &[
         f.database = Err(reason.to_owned());
         f.work = None;
     }),
+    (Bad, "no access to the database: permission denied", "give its user the right", |f| {
+        f.database = Err("no access to the database: permission denied for table x".to_owned());
+        f.work = None;
+    }),
     (Warn, "85 of 100 connections", "PgBouncer", |f| database(f).connections = (85, 100)),
     (Warn, "verifies no certificate", "sslmode=verify-full", |f| {
         f.settings.is_database_here = false;

@@ -1,5 +1,7 @@
 //! `staunch instance retry | skip | pause | unpause | set | schedule | migrate | restart | export | import
-//! | plan …`: operations on instances from outside their workflows.
+//! | rm | plan …`: operations on instances from outside their workflows.
+
+use std::collections::BTreeMap;
 
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
@@ -7,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::known;
 use crate::client::Client;
 use crate::output::{self, Format};
-use crate::{Failure, input};
+use crate::{Failure, input, say};
 
 #[derive(Subcommand, Debug)]
 pub(super) enum Operation {
@@ -81,6 +83,9 @@ pub(super) enum Operation {
         /// The number of the version
         #[arg(long, value_name = "N")]
         to: u32,
+        /// An activity that has another id there, and that id; repeat it for more
+        #[arg(long, value_name = "OLD=NEW")]
+        map: Vec<String>,
         #[command(flatten)]
         how: How,
     },
@@ -108,6 +113,15 @@ pub(super) enum Operation {
         /// The file
         #[arg(value_name = "FILE")]
         file: String,
+    },
+    /// Removes the instances that a filter selects, and cancels those that are not over
+    Rm {
+        /// The instances: a JSON object, such as {"definitionIds": ["order"]}, or @FILE with one
+        #[arg(long, value_name = "JSON|@FILE")]
+        filter: String,
+        /// Only says how many there are, and removes nothing
+        #[arg(long)]
+        dry_run: bool,
     },
     /// Alters many instances in the background
     Plan {
@@ -183,8 +197,9 @@ pub(super) async fn run(
             let cancel = json!({"type": "CancelActivity", "activityId": activity});
             act.alter(&id, vec![cancel], &how, &format!("has left {activity}")).await
         }
-        Operation::Migrate { id, to, how } => {
-            let migrate = json!({"type": "Migrate", "targetVersion": to});
+        Operation::Migrate { id, to, map, how } => {
+            let activities = mapped(&map)?;
+            let migrate = json!({"type": "Migrate", "targetVersion": to, "activities": activities});
             act.alter(&id, vec![migrate], &how, &format!("runs version {to}")).await
         }
         Operation::Restart { id, from, variables, to } => {
@@ -203,7 +218,43 @@ pub(super) async fn run(
             let path = "/bulk-actions/import/workflow-instances";
             output::json(&client.post(path, &document).await?.body)
         }
+        Operation::Rm { filter, dry_run } => {
+            let filter = Value::Object(input::parse(&filter)?);
+            remove(client, &filter, dry_run, format).await
+        }
         Operation::Plan { verb } => plan(client, verb, format).await,
+    }
+}
+
+/// Removes the instances that were there at the first call: the server takes the oldest ones first, some
+/// at a time.
+async fn remove(
+    client: &Client,
+    filter: &Value,
+    dry_run: bool,
+    format: Format,
+) -> Result<(), Failure> {
+    if dry_run {
+        let answer = client.post("/alterations/dry-run", filter).await?.body;
+        return output::json(&answer);
+    }
+    let number = |answer: &Value, name: &str| answer[name].as_u64().unwrap_or_default();
+    let (mut total, mut deleted) = (None, 0);
+    loop {
+        let path = "/bulk-actions/delete/workflow-instances/by-filter";
+        let answer = client.post(path, filter).await?.body;
+        let (now, remaining) = (number(&answer, "deleted"), number(&answer, "remaining"));
+        deleted += now;
+        let total = *total.get_or_insert(deleted + remaining);
+        if now == 0 || remaining == 0 || deleted >= total {
+            let said = format!("{deleted} instances are removed");
+            return output::done(
+                format,
+                &said,
+                &json!({"deleted": deleted, "remaining": remaining}),
+            );
+        }
+        say::message(&format!("{deleted} of {total} are removed"));
     }
 }
 
@@ -236,6 +287,22 @@ fn fits(fits: bool) -> Result<(), Failure> {
     if fits { Ok(()) } else { Err(Failure::failed("the alterations do not fit")) }
 }
 
+/// Each `old=new`
+fn mapped(map: &[String]) -> Result<BTreeMap<&str, &str>, Failure> {
+    let mut activities = BTreeMap::new();
+    for text in map {
+        let halves = text.split_once('=').filter(|(was, is)| !was.is_empty() && !is.is_empty());
+        let Some((was, is)) = halves else {
+            let message = format!("{text:?} is not OLD=NEW, such as wait-approval=wait-manager");
+            return Err(Failure::usage(message));
+        };
+        if activities.insert(was, is).is_some() {
+            return Err(Failure::usage(format!("--map names {was} twice: name one place for it")));
+        }
+    }
+    Ok(activities)
+}
+
 /// `name=value`
 fn set(text: &str) -> Result<Value, Failure> {
     let Some((name, value)) = text.split_once('=') else {
@@ -261,7 +328,7 @@ async fn plan(client: &Client, verb: Plan, format: Format) -> Result<(), Failure
             let answer = client.post("/alterations/submit", &body).await?.body;
             match format {
                 Format::Json => output::json(&answer),
-                Format::Table => crate::say::data(&output::text(&answer, "planId")),
+                Format::Table => say::data(&output::text(&answer, "planId")),
             }
         }
         Plan::Get { id } => {
@@ -270,5 +337,24 @@ async fn plan(client: &Client, verb: Plan, format: Format) -> Result<(), Failure
             }
             output::json(&client.get(&format!("/alterations/{id}")).await?)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_map_names_each_activity_once() {
+        let map = |texts: &[&str]| {
+            let texts: Vec<_> = texts.iter().map(|&text| text.to_owned()).collect();
+            mapped(&texts).map(|found| json!(found)).map_err(|failure| failure.to_string())
+        };
+        assert_eq!(map(&[]), Ok(json!({})));
+        assert_eq!(map(&["a=b", "c=d=e"]), Ok(json!({"a": "b", "c": "d=e"})));
+        for wrong in ["a", "=b", "a="] {
+            assert!(map(&[wrong]).unwrap_err().contains("is not OLD=NEW"), "{wrong}");
+        }
+        assert!(map(&["a=b", "a=c"]).unwrap_err().contains("names a twice"));
     }
 }

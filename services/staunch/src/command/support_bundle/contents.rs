@@ -25,6 +25,10 @@ const OTHERS_MAX: usize = 64;
 const NO_ADDRESS: &str = "it has no HTTP API, and does not announce where its metrics are: name its \
                           --admin-listen address with --nodes";
 
+/// Why the log of a node is not there.
+const NO_ADMIN: &str = "a node gives its log at its --admin-listen address alone, which no --nodes has \
+                        named: name it there, or add the log of this node";
+
 /// A file: its name and its text.
 pub(super) type Entry = (String, String);
 
@@ -45,12 +49,16 @@ pub(super) async fn gather(
         written("dead-letters.json", &letters(settings).await),
     ];
     let key = settings.api_key.as_ref().map(|key| key.expose().to_owned());
-    let others = others.into_iter().take(OTHERS_MAX);
-    let urls = facts.servers.iter().map(|server| server.url.clone()).chain(others);
+    let others: Vec<String> = others.into_iter().take(OTHERS_MAX).collect();
+    let urls = facts.servers.iter().map(|server| server.url.clone()).chain(others.clone());
     let metrics = join_all(urls.map(|url| metrics(url, key.clone()))).await;
+    let logs = join_all(others.into_iter().map(|url| log(url, key.clone()))).await;
     let members = facts.cluster.as_ref().map(|cluster| cluster.members.as_slice());
-    let missing = missing(members.unwrap_or_default(), &metrics);
-    entries.push(written("metrics-missing.json", &missing));
+    let members = members.unwrap_or_default();
+    entries.push(written("metrics-missing.json", &missing(members, &metrics)));
+    entries.push(written("logs-missing.json", &without_log(members, &metrics, &logs)));
+    let of_logs = logs.iter().enumerate();
+    entries.extend(of_logs.map(|(number, log)| (format!("log-{number}.txt"), log.shown())));
     let numbered = once(metrics).into_iter().enumerate();
     let metrics = numbered.map(|(number, asked)| (format!("metrics-{number}.txt"), asked.shown()));
     entries.extend(metrics);
@@ -77,6 +85,41 @@ impl Metrics {
     fn node(&self) -> Option<String> {
         Reading::parse(self.text.as_ref().ok()?).node()
     }
+}
+
+/// The last log lines of the process at one address, or why there are none.
+struct Log {
+    url: String,
+    text: Result<String, String>,
+}
+
+impl Log {
+    fn shown(&self) -> String {
+        match &self.text {
+            Ok(text) => format!("# {}\n{text}", self.url),
+            Err(reason) => format!("# {}\nno answer: {reason}\n", self.url),
+        }
+    }
+}
+
+/// The live nodes whose log the bundle does not have, each with the reason. The metrics at an address
+/// name the node there.
+fn without_log(members: &[Member], metrics: &[Metrics], logs: &[Log]) -> Value {
+    let each = members.iter().filter_map(|member| {
+        let asked = metrics.iter().filter(|one| one.node().as_ref() == Some(&member.node));
+        let urls: BTreeSet<&str> = asked.map(|asked| asked.url.as_str()).collect();
+        let of_node = logs.iter().filter(|log| urls.contains(log.url.as_str()));
+        let of_node: Vec<&Log> = of_node.collect();
+        if of_node.iter().any(|log| log.text.is_ok()) {
+            return None;
+        }
+        let why = match of_node.first().map(|log| (&log.url, &log.text)) {
+            Some((url, Err(reason))) => format!("no log from {url}: {reason}"),
+            _ => NO_ADMIN.to_owned(),
+        };
+        Some(json!({"node": member.node, "roles": member.roles, "why": why}))
+    });
+    Value::Array(each.collect())
 }
 
 /// The live nodes whose metrics the bundle does not have, each with the reason. The metrics themselves
@@ -222,6 +265,27 @@ async fn metrics(url: String, key: Option<String>) -> Metrics {
     Metrics { url, text }
 }
 
+async fn log(url: String, key: Option<String>) -> Log {
+    let read = async { Client::to(&url, key.as_deref())?.admin("/log", None).await };
+    let text = match read.await {
+        Ok(answer) => Ok(log_text(&answer)),
+        Err(failure) => Err(failure.to_string()),
+    };
+    Log { url, text }
+}
+
+/// The lines of an answer, after the number of older ones that are forgotten.
+fn log_text(answer: &Value) -> String {
+    let forgotten = answer.get("forgotten").and_then(Value::as_u64).unwrap_or_default();
+    let mut text = format!("# {forgotten} older lines are forgotten\n");
+    let lines = answer.get("lines").and_then(Value::as_array);
+    for line in lines.into_iter().flatten().filter_map(Value::as_str) {
+        text.push_str(line);
+        text.push('\n');
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use model::Timestamp;
@@ -246,14 +310,42 @@ mod tests {
         assert_eq!(kept, ["http://api", "http://x", "http://y", "http://other"]);
     }
 
-    #[test]
-    fn nodes_without_metrics_are_named_with_the_reason() {
-        let member = |node: &str, address: Option<&str>| Member {
+    fn member(node: &str, address: Option<&str>) -> Member {
+        Member {
             node: node.to_owned(),
             roles: vec!["timer".to_owned()],
             started_at: Timestamp::from_millis(0),
             address: address.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn nodes_without_a_log_are_named_with_the_reason() {
+        let of = |url: &str, node: &str| Metrics {
+            url: url.to_owned(),
+            text: Ok(format!("staunch_build_info{{node=\"{node}\"}} 1\n")),
         };
+        let log = |url: &str, text: Result<Value, &str>| Log {
+            url: url.to_owned(),
+            text: text.map(|answer| log_text(&answer)).map_err(str::to_owned),
+        };
+        let members = ["asked", "old", "unnamed"].map(|node| member(node, Some("http://api")));
+        let metrics = [of("http://api", "unnamed"), of("http://a", "asked"), of("http://o", "old")];
+        let logs = [
+            log("http://a", Ok(json!({"lines": ["one", "two"], "forgotten": 7}))),
+            log("http://o", Err("there is nothing at /log")),
+        ];
+        let shown = logs[0].shown();
+        assert_eq!(shown, "# http://a\n# 7 older lines are forgotten\none\ntwo\n");
+        let missing = without_log(&members, &metrics, &logs);
+        let missing = missing.as_array().unwrap();
+        let found: Vec<_> = missing.iter().map(|one| (&one["node"], &one["why"])).collect();
+        let why = "no log from http://o: there is nothing at /log";
+        assert_eq!(found, [(&json!("old"), &json!(why)), (&json!("unnamed"), &json!(NO_ADMIN))]);
+    }
+
+    #[test]
+    fn nodes_without_metrics_are_named_with_the_reason() {
         let of = |node: &str| format!("staunch_build_info{{node=\"{node}\"}} 1\n");
         let metrics =
             |url: &str, text: Result<String, String>| Metrics { url: url.to_owned(), text };

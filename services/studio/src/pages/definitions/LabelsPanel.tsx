@@ -1,55 +1,14 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { id, post } from "../../api/client";
+import { id } from "../../api/client";
 import { can } from "../../api/session";
 import { t } from "../../text";
-import { Field } from "../../ui/Field";
 import { Menu } from "../../ui/Menu";
 import { Card, SidePanel } from "../../ui/Panel";
 import { Shown } from "../../ui/States";
-import { Bar, Make, Removal } from "../access/parts";
+import { Bar, Removal } from "../access/parts";
+import { LabelForm } from "./LabelForm";
 import { Dot, type Label, labelsQuery } from "./labels";
-
-/** What the picker of a new label shows first. */
-const COLOR = "#2a55cc";
-
-/** A form that makes a label, or changes one. */
-function LabelForm({ label, onClose }: { label?: Label; onClose: () => void }) {
-  const client = useQueryClient();
-  const [name, setName] = useState(label?.name ?? "");
-  const [color, setColor] = useState(label ? label.color : COLOR);
-  const [description, setDescription] = useState(label?.description ?? "");
-  const word = label ? t.labels.changeOne(label.name) : t.labels.make;
-  const make = async () => {
-    await post(label ? `/labels/${id(label.id)}` : "/labels", { name, color, description });
-    await client.invalidateQueries({ queryKey: ["labels"] });
-    return undefined;
-  };
-  return (
-    <Make title={word} verb={label ? t.save : t.labels.make} make={make} onClose={onClose}>
-      <Field
-        label={t.columns.name}
-        value={name}
-        required
-        maxLength={100}
-        onChange={(event) => setName(event.target.value)}
-      />
-      <Field
-        className="w-24"
-        label={t.labels.color}
-        type="color"
-        value={color ?? COLOR}
-        onChange={(event) => setColor(event.target.value)}
-      />
-      <Field
-        label={t.columns.description}
-        value={description}
-        maxLength={500}
-        onChange={(event) => setDescription(event.target.value)}
-      />
-    </Make>
-  );
-}
 
 type Asked = { deed: "new" } | { deed: "change" | "remove"; label: Label };
 

@@ -18,6 +18,7 @@ import { Inspector } from "./Inspector";
 import { isTyping, listenToClipboard, pressed } from "./keys";
 import { OlderDialog } from "./OlderDialog";
 import { Palette } from "./Palette";
+import { PublishDialog } from "./PublishDialog";
 import { PublishPanel } from "./PublishPanel";
 import { RunBar } from "./RunBar";
 import { RunDialog } from "./RunDialog";
@@ -62,7 +63,7 @@ function useDirty(): boolean {
   );
 }
 
-type Asked = "run" | "keys" | "connect" | undefined;
+type Asked = "run" | "publish" | "keys" | "connect" | undefined;
 
 function Frame() {
   const studio = useStudio();
@@ -89,7 +90,10 @@ function Frame() {
   useEffect(() => {
     const deeds = {
       save: () => void saving.save(),
-      publish: () => void saving.publish(),
+      publish: () => {
+        const mayNot = membersOf(studio.get().history.doc)?.isReadonly === true;
+        if (can("publish:workflow-definitions") && !mayNot) setAsked("publish");
+      },
       run: () => setAsked("run"),
       tryOut: () => {
         if (can("exec:tests")) studio.set({ drawer: "trial" });
@@ -151,6 +155,9 @@ function Frame() {
       </div>
       <AddMenu />
       {asked === "run" && <RunDialog saving={saving} onClose={() => setAsked(undefined)} />}
+      {asked === "publish" && (
+        <PublishDialog onPublish={() => void saving.publish()} onClose={() => setAsked(undefined)} />
+      )}
       {leaving.status === "blocked" && <LeaveDialog onLeave={leaving.proceed} onClose={leaving.reset} />}
       {asked === "keys" && <KeysDialog onClose={() => setAsked(undefined)} />}
       {asked === "connect" && first !== undefined && (

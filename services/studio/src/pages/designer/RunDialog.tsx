@@ -44,7 +44,7 @@ export function RunDialog({ saving, onClose }: { saving: Saving; onClose: () => 
       });
       const definition = textOf(membersOf(studio.get().history.doc)?.definitionId);
       const ran = await runDefinition(definition, Object.fromEntries(given), correlation);
-      studio.set({ run: ran, marks: new Map(), tested: undefined, drawer: "runs" });
+      studio.set({ run: ran, marks: new Map(), tested: undefined, refused: undefined, drawer: "runs" });
       onClose();
     } catch (failure) {
       setError(failure);

@@ -22,10 +22,16 @@ export function remember(typeName: string): void {
   localStorage.setItem(STORE, JSON.stringify(all));
 }
 
+/** What a category is called here; one of a worker is called as the worker says. */
+export function categoryWord(category: string, words = w.categories): string {
+  return (Object.hasOwn(words, category) ? words[category] : undefined) ?? category;
+}
+
 /** The better a type fits, the smaller the number; nothing if it does not fit. */
 function rank(type: ActivityType, words: readonly string[]): number | undefined {
   const name = `${type.displayName} ${shortType(type.typeName)}`.toLowerCase();
-  const all = `${name} ${type.category} ${type.description ?? ""}`.toLowerCase();
+  const all =
+    `${name} ${type.category} ${categoryWord(type.category)} ${type.description ?? ""}`.toLowerCase();
   if (!words.every((word) => all.includes(word))) return undefined;
   if (words.every((word) => name.startsWith(word))) return 0;
   return words.every((word) => name.includes(word)) ? 1 : 2;
@@ -71,7 +77,7 @@ export function groupsOf(types: readonly ActivityType[], search: string): Group[
   const sorted = [...groups].sort(([one], [other]) => place(one) - place(other) || one.localeCompare(other));
   const recent = recentTypes().flatMap((name) => types.find((type) => type.typeName === name) ?? []);
   const all = sorted.map(([name, list]) => ({
-    name,
+    name: categoryWord(name),
     types: list.sort((one, other) => one.displayName.localeCompare(other.displayName)),
   }));
   return recent.length > 0 ? [{ name: w.recent, types: recent }, ...all] : all;

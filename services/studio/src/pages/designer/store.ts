@@ -64,6 +64,8 @@ export interface State {
   /** This browser keeps it. */
   isKept: boolean;
   tested: Tested | undefined;
+  /** Why the last test run did not begin, or was not answered. */
+  refused: unknown;
 }
 
 /** Everything that the designer shows, and the ways to change it. */
@@ -108,6 +110,7 @@ export class Studio {
       trial: NO_TRIAL,
       isKept: true,
       tested: undefined,
+      refused: undefined,
     };
     this.check();
   }

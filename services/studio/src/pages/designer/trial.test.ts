@@ -107,6 +107,26 @@ describe("a test run", () => {
     expect(studio.get().marks).toBeUndefined();
   });
 
+  it("that is refused takes the place of the result before it", async () => {
+    const studio = opened();
+    answer = ranOf([did("Workflow1:flow"), did("Workflow1:flow:say")]);
+    await tryOut(studio);
+    expect(studio.get().tested).toBeDefined();
+    vi.stubGlobal("fetch", async () => {
+      const problem = { type: "about:blank", title: "Bad", status: 400, detail: "the root has no activity" };
+      return new Response(JSON.stringify(problem), { status: 400 });
+    });
+    await tryOut(studio);
+    expect(studio.get()).toMatchObject({ tested: undefined, marks: undefined });
+    expect(studio.get().refused).toMatchObject({ status: 400 });
+
+    changeTrial(studio, { input: "[1]" });
+    await tryOut(studio);
+    expect(studio.get().refused).toMatchObject({ name: "NotObject" });
+    hideTested(studio);
+    expect(studio.get().refused).toBeUndefined();
+  });
+
   it("says which field is no JSON object", () => {
     const { index } = opened().get();
     const trial = { input: "[1]", answers: "", pins: new Map() };

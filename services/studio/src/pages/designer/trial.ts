@@ -133,17 +133,25 @@ export function setPin(studio: Studio, key: string, pin: Pin | undefined): void 
 /** The longest that a run is waited for. */
 const PATIENCE_MS = 30_000;
 
-/** Runs the workflow as it is drawn, saved or not, and shows what it did. */
+/**
+ * Runs the workflow as it is drawn, saved or not, and shows what it did. Where the run is refused, that is
+ * shown: what an earlier run did is not its answer.
+ */
 export async function tryOut(studio: Studio, until?: string): Promise<void> {
   const { history, index, trial } = studio.get();
   const { doc } = history;
-  const text = requestOf(index, membersOf(doc) ?? {}, trial, until);
-  const signal = AbortSignal.timeout(PATIENCE_MS);
-  const ran = await json<Ran>("/tests/workflows", { method: "POST", text, signal });
-  const executions = executionsOf(index, ran);
-  studio.set({ tested: { ran, doc, executions }, marks: marksOf(executions), run: undefined });
+  try {
+    const text = requestOf(index, membersOf(doc) ?? {}, trial, until);
+    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const ran = await json<Ran>("/tests/workflows", { method: "POST", text, signal });
+    const executions = executionsOf(index, ran);
+    const tested = { ran, doc, executions };
+    studio.set({ tested, refused: undefined, marks: marksOf(executions), run: undefined });
+  } catch (refused) {
+    studio.set({ tested: undefined, refused, marks: undefined, run: undefined });
+  }
 }
 
 export function hideTested(studio: Studio): void {
-  studio.set({ tested: undefined, marks: undefined });
+  studio.set({ tested: undefined, refused: undefined, marks: undefined });
 }

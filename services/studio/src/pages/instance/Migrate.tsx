@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { id, post } from "../../api/client";
-import { versionsQuery } from "../../api/queries";
+import { versionQuery, versionsQuery } from "../../api/queries";
+import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
@@ -9,6 +10,7 @@ import { Dialog } from "../../ui/Dialog";
 import { Select } from "../../ui/Field";
 import { notify } from "../../ui/notices";
 import { Failed, Shown } from "../../ui/States";
+import { heldBy, mapOf, type Unplaced, unplaced } from "./places";
 
 interface Props {
   detail: Api["InstanceDetail"];
@@ -16,16 +18,56 @@ interface Props {
   onDone: () => void;
 }
 
+/** Asks where activities go on that the other version has not, or with another type. */
+function Places({
+  missing,
+  chosen,
+  onChange,
+}: {
+  missing: readonly Unplaced[];
+  chosen: Readonly<Record<string, string>>;
+  onChange: (activity: string, place: string) => void;
+}) {
+  if (missing.length === 0) return null;
+  return (
+    <fieldset className="space-y-2">
+      <legend className="mb-1 text-sm text-soft">{t.instance.unplaced}</legend>
+      {missing.map(({ id: activity, name, places }) => (
+        <Select
+          key={activity}
+          label={name === activity ? name : `${name} (${activity})`}
+          hint={places.length === 0 ? t.instance.noPlace : undefined}
+          disabled={places.length === 0}
+          value={chosen[activity] ?? ""}
+          options={[
+            ["", "–"],
+            ...places.map(
+              ([place, called]) => [place, called === place ? place : `${called} (${place})`] as const,
+            ),
+          ]}
+          onChange={(event) => onChange(activity, event.target.value)}
+        />
+      ))}
+    </fieldset>
+  );
+}
+
 /** Goes on with another version: first a dry run, then the change. */
 export function Migrate({ detail, onClose, onDone }: Props) {
   const versions = useQuery(versionsQuery(detail.definitionId));
   const [chosen, setChosen] = useState<string>();
+  const [places, setPlaces] = useState<Record<string, string>>({});
   const [checked, setChecked] = useState<{ fits: boolean; reasons: string[] }>();
   const [error, setError] = useState<unknown>();
+  const target = versions.data?.find((one) => String(one.version) === chosen)?.id;
+  const canRead = can("read:workflow-definitions");
+  const here = useQuery({ ...versionQuery(detail.definitionVersionId), enabled: canRead }).data;
+  const there = useQuery({ ...versionQuery(target ?? ""), enabled: canRead && target !== undefined }).data;
+  const missing = here && there ? unplaced(heldBy(detail.workflowState), here.root, there.root) : [];
   const send = (dryRun: boolean) =>
     post<Api["AlterAnswer"]>(`/workflow-instances/${id(detail.id)}/alter`, {
       dryRun,
-      alterations: [{ type: "Migrate", targetVersion: Number(chosen) }],
+      alterations: [{ type: "Migrate", targetVersion: Number(chosen), activities: mapOf(missing, places) }],
     });
   const check = async (event: FormEvent) => {
     event.preventDefault();
@@ -67,6 +109,15 @@ export function Migrate({ detail, onClose, onDone }: Props) {
                 ]}
                 onChange={(event) => {
                   setChosen(event.target.value);
+                  setPlaces({});
+                  setChecked(undefined);
+                }}
+              />
+              <Places
+                missing={missing}
+                chosen={places}
+                onChange={(activity, place) => {
+                  setPlaces({ ...places, [activity]: place });
                   setChecked(undefined);
                 }}
               />

@@ -1,21 +1,70 @@
+import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { id, post } from "../../api/client";
+import { versionQuery } from "../../api/queries";
+import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { useAddress } from "../../app/address";
+import { nameOf, text } from "../../graph/activities";
 import { isObject, readJson } from "../../lib/json";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { pretty } from "../../ui/Code";
 import { Dialog } from "../../ui/Dialog";
-import { Field, TextArea } from "../../ui/Field";
-import { Failed } from "../../ui/States";
+import { Field, Select, TextArea } from "../../ui/Field";
+import { Failed, Loading } from "../../ui/States";
+import { beginningsOf } from "./beginnings";
+
+/** Chooses where the new instance begins: only what the server takes is offered. */
+function Beginning({
+  version,
+  activity,
+  onChange,
+}: {
+  version: string;
+  activity: string;
+  onChange: (activity: string) => void;
+}) {
+  const mayRead = can("read:workflow-definitions");
+  const definition = useQuery({ ...versionQuery(version), enabled: mayRead });
+  if (!mayRead || definition.error) {
+    return (
+      <Field
+        label={t.instance.fromActivity}
+        hint={t.instance.fromActivityHint}
+        value={activity}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    );
+  }
+  if (!definition.data) return <Loading rows={1} />;
+  const all = beginningsOf(definition.data.root);
+  if (all.length === 0) return <p className="text-sm text-soft">{t.instance.onlyBegin}</p>;
+  const offered = all.map((one) => [text(one.id), `${nameOf(one)} (${text(one.id)})`] as const);
+  return (
+    <Select
+      label={t.instance.fromActivity}
+      hint={t.instance.onlyFlowchart}
+      value={activity}
+      options={[["", t.instance.fromBegin], ...offered]}
+      onChange={(event) => onChange(event.target.value)}
+    />
+  );
+}
 
 /** A new instance with the input of this one, from its begin or from an activity. */
 export function Restart({ detail, onClose }: { detail: Api["InstanceDetail"]; onClose: () => void }) {
   const [search] = useAddress();
   const navigate = useNavigate();
-  const [activity, setActivity] = useState(search.activity ?? "");
+  const [chosen, setChosen] = useState<string>();
+  const { data } = useQuery({
+    ...versionQuery(detail.definitionVersionId),
+    enabled: can("read:workflow-definitions"),
+  });
+  // What is selected in the graph, if an instance can begin there.
+  const isBeginning = beginningsOf(data?.root).some((one) => one.id === search.activity);
+  const activity = chosen ?? (isBeginning ? (search.activity ?? "") : "");
   const [input, setInput] = useState(pretty(detail.workflowState.input));
   const [wrong, setWrong] = useState<string>();
   const [error, setError] = useState<unknown>();
@@ -39,12 +88,7 @@ export function Restart({ detail, onClose }: { detail: Api["InstanceDetail"]; on
     <Dialog title={t.deeds.restart} onClose={onClose}>
       <form onSubmit={submit} className="space-y-3">
         <p className="text-sm text-soft">{t.instance.restartHint}</p>
-        <Field
-          label={t.instance.fromActivity}
-          hint={t.instance.fromActivityHint}
-          value={activity}
-          onChange={(event) => setActivity(event.target.value)}
-        />
+        <Beginning version={detail.definitionVersionId} activity={activity} onChange={setChosen} />
         <TextArea
           label={`${t.instance.input} (JSON)`}
           value={input}

@@ -1,5 +1,7 @@
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { download, post } from "../../api/client";
+import { versionsQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { type InstanceFilter, toPlanFilter } from "../../lib/filters";
@@ -8,6 +10,7 @@ import { language, t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
 import { complain, notify } from "../../ui/notices";
+import { AllDialog, type DeedForAll } from "./AllDialog";
 import { TOTAL_MAX } from "./trail";
 
 interface Props {
@@ -18,7 +21,7 @@ interface Props {
   onPlan: (id: string) => void;
 }
 
-type Deed = "cancel" | "retry" | "delete" | "cancelAll" | "retryAll";
+type Deed = "cancel" | "retry" | "delete";
 
 const CHUNK = 1000;
 
@@ -29,7 +32,7 @@ async function inParts(ids: string[], part: (ids: string[]) => Promise<number>):
   return done;
 }
 
-async function act(deed: "cancel" | "retry" | "delete", ids: string[]): Promise<string> {
+async function act(deed: Deed, ids: string[]): Promise<string> {
   if (deed === "cancel") {
     const done = await inParts(ids, async (part) => {
       const answer = await post<Api["Cancellations"]>("/bulk-actions/cancel/workflow-instances", {
@@ -52,23 +55,16 @@ async function act(deed: "cancel" | "retry" | "delete", ids: string[]): Promise<
   return t.bulk.retried(answer.results.filter((one) => one.isSuccessful).length, ids.length);
 }
 
-async function submit(deed: Deed, filter: InstanceFilter): Promise<string> {
-  const planned = toPlanFilter(filter, Date.now());
-  const alteration = deed === "cancelAll" ? { type: "Cancel" } : { type: "Retry" };
-  const answer = await post<Api["Submitted"]>("/alterations/submit", {
-    filter: planned,
-    alterations: [alteration],
-  });
-  return answer.planId;
-}
-
 /** What can be done with the rows that are chosen, or with all that match. */
 export function BulkBar({ selected, total, filter, onDone, onPlan }: Props) {
   const [asked, setAsked] = useState<Deed>();
+  const [forAll, setForAll] = useState<DeedForAll>();
   const ids = [...selected];
+  const isVersion = filter.version !== undefined && filter.definition !== undefined;
+  const versions = useQuery({ ...versionsQuery(filter.definition ?? ""), enabled: isVersion }).data;
+  const versionId = versions?.find(({ version }) => isVersion && version === filter.version)?.id;
+  const canAll = toPlanFilter(filter, Date.now(), versionId) !== undefined;
   const numberOf = (count: number) => `${formatCount(count, language)}${count >= TOTAL_MAX ? "+" : ""}`;
-  const forAll = toPlanFilter(filter, Date.now()) !== undefined && can("run:alterations");
-  const count = asked === "cancelAll" || asked === "retryAll" ? total : ids.length;
   return (
     <div className="flex min-h-10 flex-wrap items-center gap-2 border-b border-line px-3 py-1 text-sm">
       <span className="text-soft tabular-nums">
@@ -98,29 +94,43 @@ export function BulkBar({ selected, total, filter, onDone, onPlan }: Props) {
           )}
         </>
       )}
-      {ids.length === 0 && forAll && (
+      {ids.length === 0 && canAll && (
         <>
-          {can("cancel:workflow-instances") && (
-            <Button tone="quiet" onClick={() => setAsked("cancelAll")}>
+          {can("run:alterations") && can("cancel:workflow-instances") && (
+            <Button tone="quiet" onClick={() => setForAll("cancelAll")}>
               {t.bulk.cancelAll}
             </Button>
           )}
-          <Button tone="quiet" onClick={() => setAsked("retryAll")}>
-            {t.bulk.retryAll}
-          </Button>
+          {can("run:alterations") && (
+            <Button tone="quiet" onClick={() => setForAll("retryAll")}>
+              {t.bulk.retryAll}
+            </Button>
+          )}
+          {can("delete:workflow-instances") && (
+            <Button tone="quiet" onClick={() => setForAll("deleteAll")}>
+              {t.bulk.deleteAll}
+            </Button>
+          )}
         </>
+      )}
+      {forAll && (
+        <AllDialog
+          deed={forAll}
+          filter={filter}
+          versionId={versionId}
+          onDone={onDone}
+          onPlan={onPlan}
+          onClose={() => setForAll(undefined)}
+        />
       )}
       {asked && (
         <Confirm
-          title={t.bulk.titles[asked](numberOf(count))}
-          verb={t.bulk.titles[asked](numberOf(count))}
-          count={asked === "retry" ? undefined : count}
+          title={t.bulk.titles[asked](numberOf(ids.length))}
+          verb={t.bulk.titles[asked](numberOf(ids.length))}
+          count={asked === "retry" ? undefined : ids.length}
           act={async () => {
-            if (asked === "cancelAll" || asked === "retryAll") onPlan(await submit(asked, filter));
-            else {
-              notify(await act(asked, ids));
-              onDone();
-            }
+            notify(await act(asked, ids));
+            onDone();
           }}
           onClose={() => setAsked(undefined)}
         >

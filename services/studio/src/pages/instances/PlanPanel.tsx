@@ -1,32 +1,30 @@
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, useState } from "react";
 import { get, id } from "../../api/client";
 import type { Api } from "../../api/types";
 import { formatCount, shortId } from "../../lib/format";
 import { language, t } from "../../text";
+import { Pager } from "../../ui/Pager";
 import { Facts, SidePanel } from "../../ui/Panel";
+import { Progress } from "../../ui/Progress";
 import { Badge } from "../../ui/State";
 import { Shown } from "../../ui/States";
 import { Time } from "../../ui/Time";
 
+/** The jobs that are read at once. */
+const PAGE_SIZE = 50;
+
 const isOver = (seen: Api["PlanSeen"]) => Boolean(seen.plan.completedAt);
 
-function Progress({ progress }: { progress: Api["PlanProgress"] }) {
+function Figures({ progress }: { progress: Api["PlanProgress"] }) {
   const total = progress.completed + progress.failed + progress.pending + progress.running;
   const done = progress.completed + progress.failed;
   const number = (value: number) => formatCount(value, language);
   return (
     <div>
-      <div
-        role="progressbar"
-        aria-label={t.plan.progress}
-        aria-valuemin={0}
-        aria-valuemax={total}
-        aria-valuenow={done}
-        className="mb-3 h-1.5 overflow-hidden rounded-sm bg-sunken"
-      >
-        <div className="h-full bg-accent" style={{ width: `${(100 * done) / Math.max(total, 1)}%` }} />
+      <div className="mb-3">
+        <Progress label={t.plan.progress} done={done} total={total} />
       </div>
       <Facts
         facts={[
@@ -50,9 +48,12 @@ export function PlanPanel({
   onClose: () => void;
   onDone: () => void;
 }) {
+  const [page, setPage] = useState(0);
   const query = useQuery({
-    queryKey: ["plan", plan],
-    queryFn: ({ signal }) => get<Api["PlanSeen"]>(`/alterations/${id(plan)}`, { pageSize: 50 }, signal),
+    queryKey: ["plan", plan, page],
+    queryFn: ({ signal }) =>
+      get<Api["PlanSeen"]>(`/alterations/${id(plan)}`, { page, pageSize: PAGE_SIZE }, signal),
+    placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => (state.data && isOver(state.data) ? false : 700),
   });
   const over = query.data ? isOver(query.data) : false;
@@ -76,8 +77,11 @@ export function PlanPanel({
                 [t.columns.started, <Time key="at" at={seen.plan.createdAt} />],
               ]}
             />
-            <Progress progress={seen.progress} />
-            <ul className="divide-y divide-line border-t border-line text-sm">
+            <Figures progress={seen.progress} />
+            {seen.totalCount > PAGE_SIZE && (
+              <Pager page={page} pageSize={PAGE_SIZE} total={seen.totalCount} onPage={setPage} />
+            )}
+            <ul className="mt-2 divide-y divide-line border-t border-line text-sm">
               {seen.jobs.map((job) => (
                 <li key={job.id} className="py-2">
                   <div className="flex gap-3">

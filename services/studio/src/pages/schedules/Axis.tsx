@@ -2,43 +2,45 @@ import type { Api } from "../../api/types";
 import { useAddress } from "../../app/address";
 import { useNow } from "../../app/clock";
 import { useSettings } from "../../app/settings";
-import { formatTime } from "../../lib/format";
 import { t } from "../../text";
 import { Card } from "../../ui/Panel";
 import { Tabs } from "../../ui/Tabs";
+import { marksOf, rowOf, SCALES, scaleOf, stepText } from "./scale";
 
-const DAY = 86_400_000;
 const ROWS = 12;
 const WIDTH = 1000;
 const ROW = 22;
 
-/** The next times of schedules beside each other, for a day or for a week. */
+/** The next times of schedules beside each other, on a scale that fits them, or on one that was chosen. */
 export function Axis({
   schedules,
+  asked,
   nameOf,
 }: {
   schedules: readonly Api["ScheduleShown"][];
+  /** The next times that were asked for, of each schedule. */
+  asked: number;
   nameOf: (schedule: Api["ScheduleShown"]) => string;
 }) {
   const [search, change] = useAddress();
-  const { time, language } = useSettings();
+  const { time } = useSettings();
   const now = useNow();
-  const span = search.span === "week" ? "week" : "day";
-  const length = span === "week" ? 7 * DAY : DAY;
   const rows = schedules.filter((one) => one.nextAt).slice(0, ROWS);
-  const marks = span === "week" ? 7 : 8;
+  const scale = scaleOf(
+    search.span,
+    rows.flatMap((one) => one.nextAt ?? []),
+    now,
+  );
+  const marks = marksOf(scale, now, time);
   return (
     <Card>
       <Tabs
         label={t.schedules.axis}
-        tabs={[
-          { key: "day", word: t.schedules.day },
-          { key: "week", word: t.schedules.week },
-        ]}
-        current={span}
-        onChange={(next) => change({ span: next === "day" ? undefined : next })}
+        tabs={SCALES.map(({ key }) => ({ key, word: t.schedules.spans[key] }))}
+        current={scale.key}
+        onChange={(span) => change({ span })}
       >
-        <div className="grid grid-cols-[12rem_minmax(0,1fr)] gap-x-3 p-4">
+        <div className="grid grid-cols-[12rem_minmax(0,1fr)] gap-x-3 p-4 pr-16">
           <ul className="text-xs">
             {rows.map((one) => (
               <li key={one.id} className="h-[22px] truncate leading-[22px]" title={one.activityId}>
@@ -48,48 +50,54 @@ export function Axis({
           </ul>
           <svg
             role="img"
-            aria-label={t.schedules.axis}
+            aria-label={`${t.schedules.axis}: ${t.schedules.spans[scale.key]}`}
             viewBox={`0 0 ${WIDTH} ${rows.length * ROW}`}
             preserveAspectRatio="none"
             className="w-full"
             height={rows.length * ROW}
           >
-            {Array.from({ length: marks + 1 }, (_, at) => (
+            {marks.map(({ part }) => (
               <path
-                // biome-ignore lint/suspicious/noArrayIndexKey: the marks of an axis are their places
-                key={at}
-                d={`M${(at * WIDTH) / marks} 0V${rows.length * ROW}`}
+                key={part}
+                d={`M${part * WIDTH} 0V${rows.length * ROW}`}
                 stroke="var(--line)"
                 vectorEffect="non-scaling-stroke"
               />
             ))}
-            {rows.map((one, row) => (
-              <path
-                key={one.id}
-                d={one.upcoming
-                  .map((at) => ((Date.parse(at) - now) / length) * WIDTH)
-                  .filter((x) => x >= 0 && x <= WIDTH)
-                  .map((x) => `M${x.toFixed(1)} ${row * ROW + 4}v${ROW - 8}`)
-                  .join("")}
-                stroke="var(--accent)"
-                strokeWidth={2}
-                vectorEffect="non-scaling-stroke"
-              />
-            ))}
+            {rows.map((one, row) => {
+              const { at, onFrom } = rowOf(one.upcoming, asked, scale, now);
+              const middle = row * ROW + ROW / 2;
+              return (
+                <g key={one.id}>
+                  {onFrom !== undefined && (
+                    <path
+                      d={`M${(onFrom * WIDTH).toFixed(1)} ${middle}H${WIDTH}`}
+                      stroke="var(--accent)"
+                      strokeDasharray="2 4"
+                      vectorEffect="non-scaling-stroke"
+                    />
+                  )}
+                  <path
+                    d={at.map((part) => `M${(part * WIDTH).toFixed(1)} ${row * ROW + 4}v${ROW - 8}`).join("")}
+                    stroke="var(--accent)"
+                    strokeWidth={2}
+                    vectorEffect="non-scaling-stroke"
+                  />
+                </g>
+              );
+            })}
           </svg>
-          <span />
-          <div className="flex justify-between text-xs text-soft tabular-nums">
-            {[0, 0.5, 1].map((part) => (
-              <span key={part}>
-                {formatTime(
-                  new Date(now + part * length).toISOString(),
-                  time === "relative" ? "local" : time,
-                  now,
-                  language,
-                ).slice(5, 16)}
-              </span>
+          <span className="pt-1 text-xs text-soft">{t.schedules.step(stepText(scale))}</span>
+          <ol
+            aria-label={t.schedules.marks}
+            className="flex justify-between pt-1 text-xs text-soft tabular-nums"
+          >
+            {marks.map(({ part, label }, at) => (
+              <li key={part} className={`w-0 whitespace-nowrap ${at % 2 === 1 ? "max-lg:invisible" : ""}`}>
+                {label}
+              </li>
             ))}
-          </div>
+          </ol>
         </div>
       </Tabs>
     </Card>

@@ -219,6 +219,7 @@ export function SchedulesPage() {
       {query.data && query.data.items.length > 0 && (
         <Axis
           schedules={query.data.items}
+          asked={UPCOMING}
           nameOf={(one) => names.get(one.definitionId) ?? one.definitionId}
         />
       )}

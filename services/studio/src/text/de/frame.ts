@@ -187,6 +187,8 @@ export const frame: Pick<Text, keyof typeof words> = {
     matching: (count) => `${count} passen`,
     cancelAll: "Alle passenden abbrechen",
     retryAll: "Alle passenden wiederholen",
+    deleteAll: "Alle passenden löschen",
+    removed: (done, left) => `${done} gelöscht, ${left} übrig.`,
     cancelled: (done, asked) => `${done} von ${plural(asked, "Instanz", "Instanzen")} abgebrochen.`,
     deleted: (done, asked) => `${done} von ${asked} gelöscht.`,
     retried: (done, asked) => `${done} von ${plural(asked, "Instanz", "Instanzen")} laufen wieder.`,
@@ -196,6 +198,7 @@ export const frame: Pick<Text, keyof typeof words> = {
       delete: (count) => `${count} gewählte löschen`,
       cancelAll: (count) => `${count} passende abbrechen`,
       retryAll: (count) => `${count} passende wiederholen`,
+      deleteAll: (count) => `${count} passende löschen`,
     },
     consequences: {
       cancel:
@@ -207,6 +210,8 @@ export const frame: Pick<Text, keyof typeof words> = {
         "Ein Plan bricht im Hintergrund jede Instanz ab, die jetzt zu den Filtern passt. Das lässt sich nicht rückgängig machen.",
       retryAll:
         "Ein Plan lässt im Hintergrund die misslungenen Aktivitäten jeder Instanz wieder laufen, die jetzt zu den Filtern passt.",
+      deleteAll:
+        "Jede Instanz, die jetzt zu den Filtern passt, wird mit ihrem Journal entfernt; laufende werden abgebrochen. Es geht weiter, solange dieser Dialog offen ist. Das lässt sich nicht rückgängig machen.",
     },
   },
 };

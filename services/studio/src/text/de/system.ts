@@ -111,8 +111,9 @@ export const system: Pick<Text, keyof typeof words> = {
     nothingHint:
       "Ein veröffentlichter Workflow, der mit einem Timer, einem Cron-Ausdruck oder einem Zeitpunkt beginnt, hat einen.",
     axis: "Nächste Zeiten auf einer Achse",
-    day: "24 Stunden",
-    week: "7 Tage",
+    spans: { minute: "1 Minute", hour: "1 Stunde", day: "24 Stunden", week: "7 Tage" },
+    marks: "Marken der Achse",
+    step: (span) => `Eine Linie je ${span}; gepunktet: es geht weiter`,
     pause: "Anhalten",
     resume: "Weiter",
     catchUp: "Weiter, und die Pause nachholen",

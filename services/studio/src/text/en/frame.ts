@@ -184,6 +184,8 @@ export const frame = {
     matching: (count: string) => `${count} match`,
     cancelAll: "Cancel all that match",
     retryAll: "Retry all that match",
+    deleteAll: "Delete all that match",
+    removed: (done: string, left: string) => `${done} deleted, ${left} left.`,
     cancelled: (done: number, asked: number) =>
       `${done} of ${plural(asked, "instance", "instances")} cancelled.`,
     deleted: (done: number, asked: number) => `${done} of ${asked} deleted.`,
@@ -195,6 +197,7 @@ export const frame = {
       delete: (count: string) => `Delete ${count} chosen`,
       cancelAll: (count: string) => `Cancel ${count} that match`,
       retryAll: (count: string) => `Retry ${count} that match`,
+      deleteAll: (count: string) => `Delete ${count} that match`,
     },
     consequences: {
       cancel: "What runs or waits ends, and its children with it. This cannot be undone.",
@@ -205,6 +208,8 @@ export const frame = {
         "A plan cancels every instance that matches the filters now, in the background. This cannot be undone.",
       retryAll:
         "A plan runs the failed activities of every instance that matches the filters now, in the background.",
+      deleteAll:
+        "Every instance that matches the filters now is removed with its journal; those that are not over are cancelled. It goes on while this dialog is open. This cannot be undone.",
     },
   },
 };

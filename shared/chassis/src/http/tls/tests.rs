@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::net::SocketAddr;
 
 use http_body_util::{BodyExt as _, Empty, Full};
-use hyper::body::{Bytes, Incoming};
+use hyper::body::Bytes;
 use hyper::service::service_fn;
 use hyper::{Request, Response, Version};
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -19,7 +19,7 @@ use tokio_rustls::client::TlsStream;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::http::{Encrypted, Ending, serve};
+use crate::http::{Encrypted, Ending, RequestBody, serve};
 
 /// An authority, and what it signs.
 struct Authority {
@@ -76,7 +76,7 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();
-        let service = service_fn(async |request: Request<Incoming>| {
+        let service = service_fn(async |request: Request<RequestBody>| {
             assert!(request.extensions().get::<Encrypted>().is_some());
             let said = Bytes::from(format!("ok {}", request.uri().path()));
             Ok::<_, Infallible>(Response::new(Full::new(said)))

@@ -3,9 +3,9 @@
 use async_trait::async_trait;
 use model::Timestamp;
 use store::{
-    Application, Error, Identity, LoginLimit, OpenSession, PeopleChange, PeopleChanged, Renewal,
-    Renewed, Rewrapped, Role, RoleChange, Secret, Secrets, Session, Sessions, SigningKey, User,
-    UserChange,
+    Application, CountedLogin, Error, Identity, LoginLimit, OpenSession, PeopleChange,
+    PeopleChanged, Renewal, Renewed, Rewrapped, Role, RoleChange, Secret, Secrets, Session,
+    Sessions, SigningKey, User, UserChange,
 };
 
 use super::BrokenStore;
@@ -112,12 +112,17 @@ impl Sessions for BrokenStore {
         subject: &str,
         limit: &LoginLimit,
         now: Timestamp,
-    ) -> Result<Option<Timestamp>, Error> {
+    ) -> Result<Result<CountedLogin, Timestamp>, Error> {
         self.twin.count_login(subject, limit, now).await
     }
 
-    async fn uncount_login(&self, subject: &str) -> Result<(), Error> {
-        self.twin.uncount_login(subject).await
+    async fn uncount_login(
+        &self,
+        subject: &str,
+        limit: &LoginLimit,
+        login: &CountedLogin,
+    ) -> Result<(), Error> {
+        self.twin.uncount_login(subject, limit, login).await
     }
 
     async fn forgive_logins(&self, subject: &str) -> Result<(), Error> {

@@ -15,11 +15,13 @@ import {
   syntaxHighlighting,
 } from "@codemirror/language";
 import { type Diagnostic, setDiagnostics } from "@codemirror/lint";
+import { search, searchKeymap } from "@codemirror/search";
 import { Annotation, EditorState, type Extension } from "@codemirror/state";
 import { EditorView, highlightActiveLine, keymap, lineNumbers, tooltips } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { useEffect, useRef } from "react";
 import type { Completion } from "../../../model/scope";
+import { w } from "../words";
 
 const style = HighlightStyle.define([
   { tag: [tags.keyword, tags.bool, tags.null], color: "var(--pending)" },
@@ -54,6 +56,34 @@ const theme = EditorView.theme({
     background: "var(--accent)",
     color: "var(--on-accent)",
   },
+  ".cm-panels": { background: "var(--sunken)", color: "var(--ink)", borderColor: "var(--line)" },
+  ".cm-panel.cm-search": { padding: "4px 32px 4px 8px", fontFamily: "system-ui", fontSize: "12px" },
+  ".cm-textfield": {
+    minHeight: "24px",
+    background: "var(--raised)",
+    color: "var(--ink)",
+    border: "1px solid var(--line-strong)",
+    borderRadius: "6px",
+    fontSize: "12px",
+  },
+  ".cm-button": {
+    minHeight: "24px",
+    background: "var(--raised)",
+    backgroundImage: "none",
+    color: "var(--ink)",
+    border: "1px solid var(--line-strong)",
+    borderRadius: "6px",
+    fontSize: "12px",
+  },
+  ".cm-panel.cm-search label": {
+    fontSize: "12px",
+    display: "inline-flex",
+    minHeight: "24px",
+    alignItems: "center",
+  },
+  ".cm-panel.cm-search [name=close]": { minWidth: "24px", minHeight: "24px", color: "var(--ink)" },
+  ".cm-searchMatch": { background: "var(--accent-soft)", outline: "1px solid var(--accent)" },
+  ".cm-searchMatch-selected": { background: "var(--raised)", outline: "2px solid var(--accent)" },
   ".cm-completionDetail": { marginLeft: "1em", fontStyle: "normal" },
 });
 
@@ -126,7 +156,15 @@ export default function Editor(props: EditorProps) {
           tooltips({ position: "fixed", parent: root as unknown as HTMLElement }),
           EditorView.lineWrapping,
           languageOf(language),
-          isBig ? [lineNumbers(), foldGutter(), highlightActiveLine()] : [],
+          isBig
+            ? [
+                lineNumbers(),
+                foldGutter(),
+                highlightActiveLine(),
+                search({ top: true }),
+                EditorState.phrases.of(w.searchWords),
+              ]
+            : [],
           offersOf(() => latest.current.completions?.() ?? [], language === "Liquid"),
           EditorState.readOnly.of(isReadOnly ?? false),
           keymap.of([
@@ -134,6 +172,7 @@ export default function Editor(props: EditorProps) {
             ...defaultKeymap,
             ...historyKeymap,
             ...foldKeymap,
+            ...(isBig ? searchKeymap : []),
             ...(isBig ? [] : [indentWithTab]),
           ]),
           EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),

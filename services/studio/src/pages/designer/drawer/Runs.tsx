@@ -46,7 +46,11 @@ export function Runs() {
                     studio.set(
                       shown === one.id
                         ? { run: undefined, marks: undefined }
-                        : { run: { id: one.id, state: one.subStatus }, tested: undefined },
+                        : {
+                            run: { id: one.id, state: one.subStatus },
+                            tested: undefined,
+                            refused: undefined,
+                          },
                     )
                   }
                 >

@@ -85,7 +85,6 @@ function Given() {
       <p className={`text-xs ${isKept ? "text-soft" : "text-waiting"}`}>
         {isKept ? w.trialKept : w.trialNotKept}
       </p>
-      {run.error && <Failed error={run.error} />}
     </form>
   );
 }
@@ -151,6 +150,15 @@ function Found() {
   const studio = useStudio();
   const tested = useView((state) => state.tested);
   const isOld = useView((state) => state.tested !== undefined && state.tested.doc !== state.history.doc);
+  const refused = useView((state) => state.refused);
+  if (refused !== undefined) {
+    return (
+      <section aria-label={w.trial} className="space-y-2 p-3" data-trial="Refused">
+        <p className="text-sm font-medium">{w.trialRefused}</p>
+        <Failed error={refused} />
+      </section>
+    );
+  }
   if (!tested) return <p className="p-3 text-sm text-soft">{w.trialNone}</p>;
   const { ran, executions } = tested;
   return (

@@ -33,6 +33,8 @@ export const en = {
   noMatch: "No activity has these words in its name or description.",
   recent: "Recent",
   containers: "Containers",
+  /** The categories of the server that have another name in this language. */
+  categories: {} as Record<string, string>,
   drag: "Drag to the canvas, or press Enter to add",
   add: "Add an activity",
   canvas: "Canvas",
@@ -79,6 +81,20 @@ export const en = {
   publishedOf: (version: number) => `Version ${version}, published`,
   notSaved: "Not saved yet",
   publish: "Publish",
+  publishAsk: "Publish this workflow?",
+  publishWhat: {
+    first: () => "It is saved for the first time, and started from then on.",
+    draft: (version: number) => `The draft, version ${version}, is started from then on.`,
+    changed: (version: number) =>
+      `What was changed since version ${version} becomes a new version, which is started from then on.`,
+    again: (version: number) => `Version ${version} is published already, and nothing was changed since.`,
+  },
+  publishNone: "No version is published yet.",
+  publishSame: "It does the same as the published version.",
+  publishChanges: (count: number) =>
+    count === 1 ? "1 change since the published version" : `${count} changes since the published version`,
+  publishMore: (count: number) => `and ${count} more`,
+  publishProblems: "They are in the drawer Problems, too. The server refuses what cannot run.",
   publishing: "Publishing",
   published: (version: number) => `Version ${version} is published`,
   publishFailed: "It is not published",
@@ -125,6 +141,8 @@ export const en = {
   textLabel: "The definition as JSON",
   textBad: (line: number, column: number, message: string) =>
     `Line ${line}, column ${column}: ${message}. The graph stays as it was.`,
+  /** The words of the search in a text, by those of the editor. */
+  searchWords: {} as Record<string, string>,
   textGood: "Graph and text are the same.",
   inspector: "Inspector",
   selectedMany: (count: number) => `${count} activities`,
@@ -242,6 +260,7 @@ export const en = {
     'Answers to calls, tasks and child workflows, secrets, a trigger, steps: as in a test file, such as {"calls": {"GET *": {"status": 200}}}.',
   trialTo: (name: string) => `Test run to ${name}`,
   trialNone: "Nothing was tried yet.",
+  trialRefused: "The test run was refused, so there is no result.",
   trialOld: "The workflow has changed since.",
   trialStopped: "The run was stopped",
   trialWaits: (name: string, what: string) => `${name} waits for ${what}`,

@@ -1,0 +1,31 @@
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { ActivityType } from "../../model/descriptors";
+import { TYPES } from "../../model/testing";
+import { categoryWord, groupsOf } from "./offers";
+import { de } from "./words/de";
+
+const [one] = TYPES.offered();
+const typeOf = (typeName: string, category: string): ActivityType => ({
+  ...(one as ActivityType),
+  typeName,
+  displayName: typeName,
+  category,
+});
+
+beforeEach(() => {
+  vi.stubGlobal("localStorage", { getItem: () => null, setItem: () => undefined });
+});
+
+describe("the palette", () => {
+  it("has the categories of the server in their order", () => {
+    const types = [typeOf("C", "Cards"), typeOf("H", "HTTP"), typeOf("B", "Branching")];
+    expect(groupsOf(types, "").map(({ name }) => name)).toEqual(["Branching", "HTTP", "Cards"]);
+  });
+
+  it("has them in the language of the page, except those of workers", () => {
+    expect(categoryWord("Branching", de.categories)).toBe("Verzweigung");
+    expect(categoryWord("HTTP", de.categories)).toBe("HTTP");
+    expect(categoryWord("Cards", de.categories)).toBe("Cards");
+    expect(categoryWord("constructor", de.categories)).toBe("constructor");
+  });
+});

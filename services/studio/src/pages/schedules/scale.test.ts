@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { marksOf, rowOf, SCALES, scaleOf, stepText } from "./scale";
+
+const NOW = Date.parse("2026-11-25T12:00:00Z");
+const inSeconds = (seconds: number) => new Date(NOW + seconds * 1000).toISOString();
+const scale = (key: string) => scaleOf(key, [], NOW);
+
+describe("the axis of schedules", () => {
+  it.each([
+    [[5, 30], "minute"],
+    [[5, 61], "hour"],
+    [[5, 3 * 3600], "day"],
+    [[5, 2 * 86_400], "week"],
+    [[90 * 86_400], "week"],
+    [[], "minute"],
+    [[-3], "minute"],
+  ])("is as long as the next times need: %j", (seconds, key) =>
+    expect(scaleOf(undefined, seconds.map(inSeconds), NOW).key).toBe(key),
+  );
+
+  it("is what was asked for, if there is such a one", () => {
+    expect(scaleOf("week", [inSeconds(5)], NOW).key).toBe("week");
+    expect(scaleOf("year", [inSeconds(5)], NOW).key).toBe("minute");
+  });
+
+  it("has marks with the parts of a time that differ", () => {
+    const labels = (key: string) => marksOf(scale(key), NOW, "utc").map(({ label }) => label);
+    expect(labels("minute").slice(0, 3)).toEqual(["12:00:00", "12:00:10", "12:00:20"]);
+    expect(labels("hour").slice(0, 3)).toEqual(["12:00", "12:10", "12:20"]);
+    expect(labels("day").slice(0, 3)).toEqual(["12:00", "15:00", "18:00"]);
+    expect(labels("week").slice(0, 3)).toEqual(["11-25", "11-26", "11-27"]);
+    expect(marksOf(scale("minute"), NOW, "relative")[1]).toMatchObject({ label: "+10 s" });
+    for (const one of SCALES) {
+      const marks = marksOf(one, NOW, "utc");
+      expect([marks[0]?.part, marks.at(-1)?.part]).toEqual([0, 1]);
+    }
+    expect(SCALES.map(stepText)).toEqual(["10 s", "10 min", "3 h", "1 d"]);
+  });
+
+  it("says where it knows no more times, and tells short timers apart", () => {
+    const every = (seconds: number) => Array.from({ length: 4 }, (_, at) => inSeconds((at + 1) * seconds));
+    expect(rowOf(every(3), 4, scale("minute"), NOW)).toEqual({ at: [0.05, 0.1, 0.15, 0.2], onFrom: 0.2 });
+    expect(rowOf(every(15), 4, scale("minute"), NOW)).toEqual({
+      at: [0.25, 0.5, 0.75, 1],
+      onFrom: undefined,
+    });
+    expect(rowOf([inSeconds(30)], 4, scale("minute"), NOW)).toEqual({ at: [0.5], onFrom: undefined });
+  });
+});

@@ -1,0 +1,73 @@
+import { formatTime, type TimeMode } from "../../lib/format";
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** What an axis shows, and how far its marks are from each other. */
+export interface Scale {
+  readonly key: "minute" | "hour" | "day" | "week";
+  readonly length: number;
+  readonly step: number;
+}
+
+export const SCALES: readonly Scale[] = [
+  { key: "minute", length: MINUTE, step: 10 * SECOND },
+  { key: "hour", length: HOUR, step: 10 * MINUTE },
+  { key: "day", length: DAY, step: 3 * HOUR },
+  { key: "week", length: 7 * DAY, step: DAY },
+];
+
+const WEEK: Scale = { key: "week", length: 7 * DAY, step: DAY };
+
+/** The scale that was asked for, or the shortest one on which each schedule has its next time. */
+export function scaleOf(asked: string | undefined, nexts: readonly string[], now: number): Scale {
+  const last = Math.max(0, ...nexts.map((at) => Date.parse(at) - now));
+  return SCALES.find(({ key }) => key === asked) ?? SCALES.find(({ length }) => last <= length) ?? WEEK;
+}
+
+/** A span of whole seconds, minutes, hours or days. */
+function spanText(milliseconds: number): string {
+  if (milliseconds >= DAY) return `${milliseconds / DAY} d`;
+  if (milliseconds >= HOUR) return `${milliseconds / HOUR} h`;
+  return milliseconds >= MINUTE ? `${milliseconds / MINUTE} min` : `${milliseconds / SECOND} s`;
+}
+
+export interface Mark {
+  /** Its place, from 0 to 1. */
+  part: number;
+  label: string;
+}
+
+/** The marks of an axis: seconds only where they matter, days where hours do not. */
+export function marksOf({ key, length, step }: Scale, now: number, time: TimeMode): Mark[] {
+  return Array.from({ length: Math.round(length / step) + 1 }, (_, at) => {
+    const part = (at * step) / length;
+    if (time === "relative") return { part, label: at === 0 ? "0" : `+${spanText(at * step)}` };
+    const text = formatTime(new Date(now + at * step).toISOString(), time, now);
+    const label =
+      key === "week" ? text.slice(5, 10) : key === "minute" ? text.slice(11, 19) : text.slice(11, 16);
+    return { part, label };
+  });
+}
+
+/** The text of a step, for who reads the axis. */
+export const stepText = ({ step }: Scale): string => spanText(step);
+
+/** What a row of the axis shows: its times as parts of it, and from where its times are not known any more. */
+export interface Row {
+  at: number[];
+  onFrom: number | undefined;
+}
+
+/** A schedule that has as many times as were asked for goes on after the last of them. */
+export function rowOf(upcoming: readonly string[], asked: number, { length }: Scale, now: number): Row {
+  const parts = upcoming.map((at) => (Date.parse(at) - now) / length);
+  const last = parts.at(-1);
+  const goesOn = upcoming.length >= asked && last !== undefined && last < 1;
+  return {
+    at: parts.filter((part) => part >= 0 && part <= 1),
+    onFrom: goesOn ? Math.max(0, last) : undefined,
+  };
+}

@@ -1,0 +1,63 @@
+//! Whether a stream is still the one that was looked at. A broker that has lost its store comes back with
+//! others of the same names, whose messages have the same numbers.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use async_nats::connection::State;
+use async_nats::jetstream::Context;
+use async_nats::{Client, Statistics};
+
+/// Tells whether a message is still of the stream and of the consumer that were looked at. A pull
+/// outlives a broker that has lost its store: it would take the messages of the new stream for those of
+/// the earlier one. Such a broker was restarted, so there is another connection; and where the
+/// connection was to another broker, the numbers of the consumer begin again.
+pub(crate) struct Incarnation {
+    connection: Connection,
+    last: u64,
+}
+
+/// The connection over which a message came.
+#[derive(Clone)]
+pub(crate) struct Connection {
+    client: Client,
+    statistics: Arc<Statistics>,
+    connects: u64,
+}
+
+impl Incarnation {
+    pub(crate) fn of(client: &Client) -> Self {
+        let (client, statistics) = (client.clone(), client.statistics());
+        let connects = statistics.connects.load(Ordering::Acquire);
+        Self { connection: Connection { client, statistics, connects }, last: 0 }
+    }
+
+    /// Whether the message with this number of the consumer is surely of it. Once it may not be, the
+    /// stream is to be looked at.
+    pub(crate) fn has(&mut self, number: u64) -> bool {
+        let connects = self.connection.statistics.connects.load(Ordering::Acquire);
+        let is_surely = connects == self.connection.connects && number > self.last;
+        (self.connection.connects, self.last) = (connects, number);
+        is_surely
+    }
+
+    /// The connection over which the last message came.
+    pub(crate) fn connection(&self) -> Connection {
+        self.connection.clone()
+    }
+}
+
+impl Connection {
+    /// Whether there was no other one since. While there is none at all, what is sent waits for the
+    /// next.
+    pub(crate) fn lasts(&self) -> bool {
+        let connects = self.statistics.connects.load(Ordering::Acquire);
+        connects == self.connects && self.client.connection_state() == State::Connected
+    }
+}
+
+/// When the stream was created, as the broker says now; or why it does not say.
+pub(crate) async fn created(context: &Context, stream: &str) -> Result<String, String> {
+    let found = context.get_stream(stream).await.map_err(|error| error.to_string())?;
+    Ok(found.cached_info().created.to_string())
+}
