@@ -51,6 +51,7 @@ mod schedules;
 mod scripting;
 mod searching;
 mod secrets;
+mod side_by_side;
 mod start;
 pub(crate) mod studio;
 mod tasks;

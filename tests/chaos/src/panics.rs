@@ -58,7 +58,7 @@ enum Fate {
 use Fate::{Ends, FailsStop, Passes, PassesStop, Restarts};
 
 /// Every background task. The test fails where a process runs another one.
-const TASKS: [(&str, Fate); 65] = [
+const TASKS: [(&str, Fate); 66] = [
     ("admin port", Restarts),
     ("answer publisher", Passes),
     ("ask nodes", Passes),
@@ -99,6 +99,7 @@ const TASKS: [(&str, Fate); 65] = [
     ("ingress oidc", Restarts),
     ("ingress outcomes", Restarts),
     ("ingress over NATS", Ends),
+    ("ingress pauses", Restarts),
     ("ingress plans", Restarts),
     ("ingress stream", Passes),
     ("ingress validation", Passes),
@@ -157,7 +158,7 @@ const FOLLOWS: &str = "executor: presence";
 /// Tasks that panic at their first poll only. Some run too seldom for a later one. The others are
 /// supervised, and spawned under the same name: a later poll may be that of the spawned task, which
 /// has no code of its own.
-const FIRST_POLL: [&str; 10] = [
+const FIRST_POLL: [&str; 11] = [
     "ingress audit",
     "ingress backing",
     FOLLOWS,
@@ -166,6 +167,7 @@ const FIRST_POLL: [&str; 10] = [
     HEALS,
     "ingress oidc",
     "ingress outcomes",
+    "ingress pauses",
     "report positions",
     "retention",
 ];

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use store::InstanceFilter;
 use utoipa::ToSchema;
 
-use super::bulk::side_by_side;
+use super::side_by_side::side_by_side;
 use crate::executions::{EXECUTION_STATUSES, ExecutionSummary, Executions};
 use crate::{App, Problem, bounds, record};
 

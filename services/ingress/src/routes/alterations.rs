@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::bulk::side_by_side;
 use super::run::refuse_head;
+use super::side_by_side::side_by_side;
 use crate::body::{Body, Params};
 use crate::operate::{self, Altered};
 use crate::pipeline::identify::Asking;

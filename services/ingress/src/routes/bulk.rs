@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use futures::{StreamExt as _, stream};
 use model::{DefinitionId, InstanceId, Map, VersionId, limits};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -14,6 +13,7 @@ use utoipa::ToSchema;
 use super::instances::{COUNTED_MAX, remove};
 use super::plans::PlanFilter;
 use super::resume::cancel_and_wait;
+use super::side_by_side::side_by_side;
 use crate::auth::caller::Caller;
 use crate::body::Body;
 use crate::pipeline::identify::Asking;
@@ -22,17 +22,10 @@ use crate::problem::ProblemBody;
 use crate::publication::Precondition;
 use crate::{App, Problem, present, publication};
 
-/// The number of items that are worked on at the same time.
-const AT_ONCE: usize = 32;
 /// The instances that one call removes at most if a filter selects them.
 const REMOVED_MAX: u64 = 250;
 /// The order in which a filter's instances are removed: those that come meanwhile are the last ones.
 const OLDEST: InstanceOrder = InstanceOrder { ascending: true, ..InstanceOrder::NEWEST };
-
-/// Runs these futures concurrently, a few at a time; the results are in their order.
-pub(super) async fn side_by_side<F: Future>(work: impl IntoIterator<Item = F>) -> Vec<F::Output> {
-    stream::iter(work).buffered(AT_ONCE).collect().await
-}
 
 /// The definitions to act on.
 #[derive(Debug, Default, Deserialize, ToSchema)]

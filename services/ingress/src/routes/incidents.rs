@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 use store::{InstanceFilter, InstanceOrder, Page, TimeColumn, TimeFilter, TimeOperator};
 use tokio::time::Instant;
 
-use super::bulk::side_by_side;
 use super::definitions::definition_id;
 use super::last_hour::{PARTS, part_of};
+use super::side_by_side::side_by_side;
 use crate::body::Params;
 use crate::cause::cause;
 use crate::paging::Part;

@@ -10,9 +10,9 @@ use model::{DefinitionId, InstanceId, SubStatus, limits};
 use serde_json::{Value, json};
 use store::{DefinitionFilter, InstanceFilter, InstanceOrder, Page};
 
-use super::bulk::side_by_side;
 use super::instance_filter::ListRequest;
 use super::resume::cancel_and_wait;
+use super::side_by_side::side_by_side;
 use super::{cursor, instance_filter, searching};
 use crate::body::{Body, Params};
 use crate::pipeline::identify::Asking;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use store::{InstanceFilter, TimeColumn, TimeFilter, TimeOperator};
 use tokio::time::Instant;
 
-use super::bulk::side_by_side;
+use super::side_by_side::side_by_side;
 use crate::present::shape;
 use crate::{App, Problem};
 

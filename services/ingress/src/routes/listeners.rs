@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use store::Awaited;
 use tokio::time::{Instant, timeout_at};
 
-use super::bulk::side_by_side;
+use super::side_by_side::side_by_side;
 use crate::body::Params;
 use crate::paging::Part;
 use crate::present::shape;

@@ -11,9 +11,9 @@ use store::{AlterationJob, AlterationPlan, InstanceFilter, Page, PlanStatus, Pro
 use utoipa::ToSchema;
 
 use super::activity_filter::{ActivityFilter, Searched, Selection};
-use super::bulk::side_by_side;
 use super::instance_filter::{ListRequest, TimestampFilter};
 use super::searching::{self, VariableFilter};
+use super::side_by_side::side_by_side;
 use crate::body::{Body, Params, lenient};
 use crate::operate;
 use crate::pipeline::identify::Asking;

@@ -318,7 +318,7 @@ pub(super) async fn bulk_dispatch(
         let asking = asking.about(&number.to_string());
         async move { pipeline::start(&app, &asking, beginning, Patience::None).await }
     });
-    let started = crate::routes::bulk::side_by_side(starts).await;
+    let started = crate::routes::side_by_side::side_by_side(starts).await;
     let ids: Result<Vec<InstanceId>, Problem> =
         started.into_iter().map(|started| started.map(|started| started.instance.id)).collect();
     Ok(Json(json!({"workflowInstanceIds": ids?})).into_response())
