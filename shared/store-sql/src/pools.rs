@@ -12,6 +12,7 @@ use sea_orm::sqlx::sqlite::{
 };
 use sea_orm::sqlx::{self, ConnectOptions as _, Connection as _, Row as _};
 use store::{Error, no_driver};
+use tokio::time::Instant;
 
 use crate::failure::{Failure, MAY_WRITE, advised};
 use crate::options::Options;
@@ -24,6 +25,8 @@ const IDLE_MAX: Duration = Duration::from_secs(5);
 /// refuses the others at once. They try again this many times.
 const OPENS_MAX: u32 = 100;
 const OPEN_PAUSE: Duration = Duration::from_millis(50);
+/// A server that is too slow to take the first connection is asked again for so long.
+const OPEN_MAX: Duration = Duration::from_secs(10);
 /// PostgreSQL ends a transaction that does nothing for this many milliseconds.
 const IDLE_IN_TRANSACTION_MAX: &str = "4000";
 
@@ -254,16 +257,11 @@ async fn open_postgres(url: &str, options: &Options) -> Result<Pools, Error> {
     };
     let writers = options.committers.max(1) + READERS + OTHERS;
     let writers = u32::try_from(writers).unwrap_or(u32::MAX);
-    let writer = pool(writers).connect_with(of_writer).await;
-    let writer = match writer {
-        Ok(writer) => writer,
-        Err(error) => return Err(refused(&settings, error, options).await),
-    };
+    let writer = opened(pool(writers), &of_writer, options).await?;
     if openings.is_none() {
         keeps_settings(&writer, &settings).await?;
     }
-    let reader =
-        pool(options.max_connections.max(1)).connect_with(settings).await.map_err(failed)?;
+    let reader = opened(pool(options.max_connections.max(1)), &settings, options).await?;
     Ok(Pools::Postgres { writer, reader, openings })
 }
 
@@ -324,18 +322,40 @@ async fn keeps_settings(pool: &PgPool, settings: &PgConnectOptions) -> Result<()
     }
 }
 
-/// The reason why a server accepts no connection, with its address. A pool only reports that it
-/// waited for too long, so this opens one more connection to find the reason.
-async fn refused(settings: &PgConnectOptions, error: sqlx::Error, options: &Options) -> Error {
-    let error = match error {
-        sqlx::Error::PoolTimedOut => {
-            match tokio::time::timeout(options.acquire_timeout, settings.connect()).await {
-                Ok(Err(reason)) => reason,
-                _ => error,
-            }
+/// Opens a pool with its first connection. A server that is merely slow, as one that starts together with
+/// many nodes, has [`OPEN_MAX`] for it.
+async fn opened(
+    pool: PgPoolOptions,
+    settings: &PgConnectOptions,
+    options: &Options,
+) -> Result<PgPool, Error> {
+    let began = Instant::now();
+    loop {
+        let error = match pool.clone().connect_with(settings.clone()).await {
+            Ok(pool) => return Ok(pool),
+            Err(error) => reason(settings, error, options).await,
+        };
+        if !matches!(error, sqlx::Error::PoolTimedOut) || began.elapsed() >= OPEN_MAX {
+            return Err(refused(settings, &error));
         }
-        error => error,
-    };
+        tracing::debug!("the database is slow to take a connection: trying again");
+    }
+}
+
+/// The reason why a server accepts no connection. A pool only reports that it waited for too long, so this
+/// opens one more connection to find the reason; a server that is merely slow has none.
+async fn reason(settings: &PgConnectOptions, error: sqlx::Error, options: &Options) -> sqlx::Error {
+    if !matches!(error, sqlx::Error::PoolTimedOut) {
+        return error;
+    }
+    match tokio::time::timeout(options.acquire_timeout, settings.connect()).await {
+        Ok(Err(reason)) => reason,
+        _ => error,
+    }
+}
+
+/// The error of a server that accepts no connection, with its address.
+fn refused(settings: &PgConnectOptions, error: &sqlx::Error) -> Error {
     let (host, port) = (settings.get_host(), settings.get_port());
     let (user, name) = (settings.get_username(), settings.get_database().unwrap_or_default());
     let what = |reason: &str| {
@@ -344,7 +364,7 @@ async fn refused(settings: &PgConnectOptions, error: sqlx::Error, options: &Opti
              {reason}"
         )
     };
-    match Failure::from(&error).into_error() {
+    match Failure::from(error).into_error() {
         Error::Denied(reason) => Error::Denied(what(&reason)),
         _ => match error.to_string() {
             reason if reason.contains("startup parameter") => {

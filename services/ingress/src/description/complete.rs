@@ -141,12 +141,14 @@ fn any(schema: &mut Value) {
     }
 }
 
-/// A parameter that is needed is not empty; one that is empty is as good as absent otherwise.
+/// A parameter that is needed is not empty; one that is empty is as good as absent otherwise, unless it has a
+/// shortest length.
 fn parameters(operation: &mut Map<String, Value>) {
     let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut);
     for parameter in parameters.into_iter().flatten() {
         let is_needed = parameter["required"] == true;
-        if !is_needed && parameter["in"] == "query" && parameter["schema"].is_object() {
+        let may_be_empty = !is_needed && parameter["schema"].get("minLength").is_none();
+        if may_be_empty && parameter["in"] == "query" && parameter["schema"].is_object() {
             parameter["allowEmptyValue"] = json!(true);
         }
         let name = parameter["name"].as_str().unwrap_or_default().to_owned();

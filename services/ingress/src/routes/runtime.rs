@@ -24,6 +24,7 @@ pub(super) struct RuntimeRequest {
     /// The reason, for those who look at the status.
     reason: Option<String>,
     /// Only this node, as in the query.
+    #[schema(min_length = 1)]
     node: Option<String>,
 }
 
@@ -33,7 +34,7 @@ const OF_DRAIN: [&str; 2] = ["node", "seconds"];
 
 /// Which executors take commands, how many they work on, and the pauses.
 #[utoipa::path(get, path = "/admin/workflow-runtime/status", tag = "runtime",
-    params(("node" = Option<String>, Query, description = "Of this node; of the cluster without it")),
+    params(("node" = Option<String>, Query, min_length = 1, description = "Of this node; of the cluster without it")),
     responses((status = 200, body = shape::operation::RuntimeStatus),
         (status = 404, body = ProblemBody), (status = 503, body = ProblemBody)))]
 pub(super) async fn status(
@@ -53,7 +54,7 @@ pub(super) async fn status(
 /// have. Commands wait in the stream. The pause holds until it is ended, for nodes that start later,
 /// too.
 #[utoipa::path(post, path = "/admin/workflow-runtime/pause", tag = "runtime",
-    params(("node" = Option<String>, Query, description = "Only this node")),
+    params(("node" = Option<String>, Query, min_length = 1, description = "Only this node")),
     request_body = RuntimeRequest,
     responses((status = 200, body = shape::operation::RuntimeStatus, description = "As the status"),
         (status = 404, body = ProblemBody), (status = 409, body = ProblemBody),
@@ -77,7 +78,7 @@ pub(super) async fn pause(
 /// Ends the pause of the cluster, or of one node. A node that is paused by itself stays paused when
 /// the cluster goes on.
 #[utoipa::path(post, path = "/admin/workflow-runtime/resume", tag = "runtime",
-    params(("node" = Option<String>, Query, description = "Only this node")),
+    params(("node" = Option<String>, Query, min_length = 1, description = "Only this node")),
     request_body = RuntimeRequest,
     responses((status = 200, body = shape::operation::RuntimeStatus, description = "As the status"),
         (status = 409, body = ProblemBody), (status = 503, body = ProblemBody)))]
@@ -100,7 +101,7 @@ pub(super) async fn resume(
 /// Pauses the cluster, or one node, and waits until its executors have finished their work. Nothing
 /// is cancelled: what is not finished in time goes on. The pause stays.
 #[utoipa::path(post, path = "/admin/workflow-runtime/force-drain", tag = "runtime",
-    params(("node" = Option<String>, Query, description = "Only this node"),
+    params(("node" = Option<String>, Query, min_length = 1, description = "Only this node"),
         ("seconds" = Option<u64>, Query, description = "The longest wait; 30 without it")),
     request_body = RuntimeRequest,
     responses((status = 200, body = shape::operation::Drained),
