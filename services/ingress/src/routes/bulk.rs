@@ -281,7 +281,8 @@ pub(super) async fn cancel(
 /// Removes these instances, and cancels those that are not over.
 #[utoipa::path(post, path = "/bulk-actions/delete/workflow-instances", tag = "instances",
     request_body = InstanceIds,
-    responses((status = 200, body = shape::bulk::Deletions), (status = 400, body = ProblemBody)))]
+    responses((status = 200, body = shape::bulk::Deletions), (status = 400, body = ProblemBody),
+        (status = 409, body = ProblemBody, description = "Cancelling one takes longer: try again")))]
 pub(super) async fn delete_instances(
     State(app): State<Arc<App>>,
     asking: Asking,
@@ -311,7 +312,8 @@ async fn removed(app: &Arc<App>, asking: &Asking, ids: Vec<InstanceId>) -> Resul
 /// Removes these instances, and cancels those that are not over: the path of Elsa's clients.
 #[utoipa::path(post, path = "/bulk-actions/delete/workflow-instances/by-id", tag = "instances",
     request_body = InstanceIds,
-    responses((status = 200, body = shape::bulk::Deletions), (status = 400, body = ProblemBody)))]
+    responses((status = 200, body = shape::bulk::Deletions), (status = 400, body = ProblemBody),
+        (status = 409, body = ProblemBody, description = "Cancelling one takes longer: try again")))]
 pub(super) async fn delete_instances_by_id(
     state: State<Arc<App>>,
     asking: Asking,
@@ -325,7 +327,8 @@ pub(super) async fn delete_instances_by_id(
 /// filter is that of a plan, without `activityFilters`; an empty one selects nothing, unless it says so.
 #[utoipa::path(post, path = "/bulk-actions/delete/workflow-instances/by-filter", tag = "instances",
     request_body = PlanFilter,
-    responses((status = 200, body = shape::bulk::FilteredDeletions), (status = 400, body = ProblemBody)))]
+    responses((status = 200, body = shape::bulk::FilteredDeletions), (status = 400, body = ProblemBody),
+        (status = 409, body = ProblemBody, description = "Cancelling one takes longer: try again")))]
 pub(super) async fn delete_instances_by_filter(
     State(app): State<Arc<App>>,
     asking: Asking,

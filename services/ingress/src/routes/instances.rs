@@ -265,7 +265,7 @@ pub(super) async fn bookmarks(
 #[utoipa::path(delete, path = "/workflow-instances/{id}", tag = "instances",
     params(("id" = String, Path)),
     responses((status = 204), (status = 404, body = ProblemBody),
-        (status = 503, body = ProblemBody, description = "Cancelling it takes longer: try again")))]
+        (status = 409, body = ProblemBody, description = "Cancelling it takes longer: try again")))]
 pub(super) async fn delete(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
@@ -290,9 +290,10 @@ pub(super) async fn remove(
         let reason = Some("to be deleted".to_owned());
         let status = cancel_and_wait(app, asking, id, reason).await?.status;
         if !status.is_some_and(SubStatus::is_final) {
-            return Err(Problem::unavailable(format!(
+            let detail = format!(
                 "instance {id} is being cancelled, which takes longer: delete it again in a moment"
-            )));
+            );
+            return Err(Problem::conflict("contended", detail));
         }
     }
     Ok(app.cx.store.delete(id).await?)

@@ -206,8 +206,8 @@ async fn a_refused_database_is_named_without_its_password() {
     let (address, _) = place.split_once('/').unwrap();
     let url = format!("postgres://stranger:hunter2@{address}/orders");
     let output = run_in(folder().path(), &["migrate", "--check", "--database-url", &url]).await;
-    ended_with(&output, 5, address);
-    ended_with(&output, 5, "\"stranger\"");
+    ended_with(&output, 6, address);
+    ended_with(&output, 6, "\"stranger\"");
     assert!(!stderr(&output).contains("hunter2"), "{output:?}");
 }
 
