@@ -235,7 +235,7 @@ async function nested({ page, look }) {
   await page.keyboard.press("a");
   await named(page, "dialog", "Add an activity").getByRole("combobox").fill("for each");
   await named(page, "dialog", "Add an activity")
-    .getByRole("option", { name: /^ForEach/ })
+    .getByRole("option", { name: /^For Each/ })
     .click();
   await card(page, "ForEach1").locator(".chips button").first().click();
   await page.getByText("this place gets a flowchart").waitFor();
