@@ -89,6 +89,9 @@ export function literalOf(
 
 const SPAN = /^-?(\d+\.)?\d{1,2}:\d{1,2}(:\d{1,2}(\.\d{1,7})?)?$/;
 const ISO_SPAN = /^P(?=.)(\d+D)?(T(?=.)(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?$/;
+/** `90s`, `1h 30m`, `2 days`: the server reads them too. */
+const WORDED_SPAN =
+  /^(\d+(\.\d+)?\s*(w|wks?|weeks?|d|days?|h|hrs?|hours?|m|mins?|minutes?|s|secs?|seconds?|ms|msecs?|millis|milliseconds?)[\s,]*)+$/;
 
 /** Why a literal is no value of a type; nothing if it is one. */
 export type LiteralFault = "number" | "whole" | "boolean" | "span" | "time" | "guid";
@@ -101,7 +104,9 @@ export function literalFault(value: Json | undefined, typeName: string): Literal
   if (FRACTION.has(type)) return text !== "" && Number.isFinite(Number(text)) ? undefined : "number";
   if (type === "Boolean") return /^(true|false)$/i.test(text) ? undefined : "boolean";
   if (type === "TimeSpan")
-    return SPAN.test(text) || ISO_SPAN.test(text) || /^\d+$/.test(text) ? undefined : "span";
+    return [SPAN, ISO_SPAN, WORDED_SPAN, /^\d+$/].some((notation) => notation.test(text))
+      ? undefined
+      : "span";
   if (type === "DateTimeOffset" || type === "DateTime")
     return Number.isNaN(Date.parse(text)) ? "time" : undefined;
   if (type === "Guid")

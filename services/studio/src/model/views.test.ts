@@ -172,7 +172,10 @@ describe("expressions", () => {
   it("have faults", () => {
     expect(literalFault("x", "Int32")).toBe("whole");
     expect(literalFault("00:00:05", "TimeSpan")).toBeUndefined();
-    expect(literalFault("5 minutes", "TimeSpan")).toBe("span");
+    for (const worded of ["90s", "1h", "1h 30m", "5 minutes", "1.5 days"])
+      expect(literalFault(worded, "TimeSpan")).toBeUndefined();
+    for (const wrong of ["soon", "5 apples", "1h soon", "h"])
+      expect(literalFault(wrong, "TimeSpan")).toBe("span");
     expect(syntaxFault("f(1", "JavaScript")).toMatchObject({
       is: "notClosed",
       sign: "(",

@@ -28,13 +28,26 @@ describe("the axis of schedules", () => {
     expect(labels("minute").slice(0, 3)).toEqual(["12:00:00", "12:00:10", "12:00:20"]);
     expect(labels("hour").slice(0, 3)).toEqual(["12:00", "12:10", "12:20"]);
     expect(labels("day").slice(0, 3)).toEqual(["12:00", "15:00", "18:00"]);
-    expect(labels("week").slice(0, 3)).toEqual(["11-25", "11-26", "11-27"]);
+    expect(labels("week").slice(0, 3)).toEqual(["11-26", "11-27", "11-28"]);
     expect(marksOf(scale("minute"), NOW, "relative")[1]).toMatchObject({ label: "+10 s" });
-    for (const one of SCALES) {
+    for (const one of SCALES.filter(({ key }) => key !== "week")) {
       const marks = marksOf(one, NOW, "utc");
       expect([marks[0]?.part, marks.at(-1)?.part]).toEqual([0, 1]);
     }
     expect(SCALES.map(stepText)).toEqual(["10 s", "10 min", "3 h", "1 d"]);
+  });
+
+  it("has the marks of days at midnight, so that a time is on the right side of its day", () => {
+    const night = (Date.parse("2026-11-26T03:00:00Z") - NOW) / scale("week").length;
+    for (const time of ["utc", "local"] as const) {
+      const marks = marksOf(scale("week"), NOW, time);
+      expect(marks).toHaveLength(7);
+      expect(marks.every(({ part }) => part > 0 && part <= 1)).toBe(true);
+    }
+    const [first] = marksOf(scale("week"), NOW, "utc");
+    expect(first).toMatchObject({ part: 0.5 / 7, label: "11-26" });
+    expect(night).toBeGreaterThan(first?.part ?? 1);
+    expect(marksOf(scale("week"), NOW, "relative")[1]).toMatchObject({ label: "+1 d" });
   });
 
   it("says where it knows no more times, and tells short timers apart", () => {

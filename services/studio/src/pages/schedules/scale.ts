@@ -12,14 +12,14 @@ export interface Scale {
   readonly step: number;
 }
 
+const WEEK: Scale = { key: "week", length: 7 * DAY, step: DAY };
+
 export const SCALES: readonly Scale[] = [
   { key: "minute", length: MINUTE, step: 10 * SECOND },
   { key: "hour", length: HOUR, step: 10 * MINUTE },
   { key: "day", length: DAY, step: 3 * HOUR },
-  { key: "week", length: 7 * DAY, step: DAY },
+  WEEK,
 ];
-
-const WEEK: Scale = { key: "week", length: 7 * DAY, step: DAY };
 
 /** The scale that was asked for, or the shortest one on which each schedule has its next time. */
 export function scaleOf(asked: string | undefined, nexts: readonly string[], now: number): Scale {
@@ -40,16 +40,28 @@ export interface Mark {
   label: string;
 }
 
-/** The marks of an axis: seconds only where they matter, days where hours do not. */
+/** The marks of an axis: seconds only where they matter, days where hours do not. Those of days are midnights. */
 export function marksOf({ key, length, step }: Scale, now: number, time: TimeMode): Mark[] {
-  return Array.from({ length: Math.round(length / step) + 1 }, (_, at) => {
-    const part = (at * step) / length;
-    if (time === "relative") return { part, label: at === 0 ? "0" : `+${spanText(at * step)}` };
-    const text = formatTime(new Date(now + at * step).toISOString(), time, now);
+  if (time === "relative")
+    return Array.from({ length: Math.round(length / step) + 1 }, (_, at) => ({
+      part: (at * step) / length,
+      label: at === 0 ? "0" : `+${spanText(at * step)}`,
+    }));
+  return timesOf({ key, length, step }, now, time).map((at) => {
+    const text = formatTime(new Date(at).toISOString(), time, now);
     const label =
       key === "week" ? text.slice(5, 10) : key === "minute" ? text.slice(11, 19) : text.slice(11, 16);
-    return { part, label };
+    return { part: (at - now) / length, label };
   });
+}
+
+/** The times of the marks: from now on, or the midnights to come. */
+function timesOf({ key, length, step }: Scale, now: number, time: "utc" | "local"): number[] {
+  const count = Math.round(length / step);
+  if (key !== "week") return Array.from({ length: count + 1 }, (_, at) => now + at * step);
+  if (time === "utc") return Array.from({ length: count }, (_, at) => Math.ceil(now / DAY + at) * DAY);
+  // A day in which clocks are changed has another length.
+  return Array.from({ length: count }, (_, at) => new Date(now).setHours(24 * (at + 1), 0, 0, 0));
 }
 
 /** The text of a step, for who reads the axis. */
