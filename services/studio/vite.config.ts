@@ -42,7 +42,8 @@ export default defineConfig({
             },
             {
               name: "code-vendor",
-              test: /node_modules[\\/](@codemirror|@lezer|@marijn|crelt|style-mod|w3c-keyname)/,
+              // The language YAML loads by itself: few editors need it.
+              test: /node_modules[\\/](?!@codemirror[\\/]lang-yaml|@lezer[\\/]yaml)(@codemirror|@lezer|@marijn|crelt|style-mod|w3c-keyname)/,
               priority: 4,
             },
             { name: "common", test: /src[\\/](ui|app|api|lib|text)[\\/]/, priority: 2 },

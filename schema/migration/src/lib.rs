@@ -41,6 +41,7 @@ mod m0023_payloads;
 mod m0024_listed_bookmarks;
 mod m0025_payload_places;
 mod m0026_labels;
+mod m0027_keys_of_users;
 
 pub use sea_orm_migration::MigratorTrait;
 use sea_orm_migration::sea_orm::DatabaseBackend;
@@ -106,5 +107,6 @@ fn all() -> Vec<(&'static str, &'static [&'static str])> {
         ("m0024_listed_bookmarks", m0024_listed_bookmarks::STATEMENTS),
         ("m0025_payload_places", m0025_payload_places::STATEMENTS),
         ("m0026_labels", m0026_labels::STATEMENTS),
+        ("m0027_keys_of_users", m0027_keys_of_users::STATEMENTS),
     ]
 }

@@ -1,11 +1,17 @@
 //! Payloads that a header of a command names: objects that a client has put into the object store
 //! `staunch_payloads`. Each is kept as a payload, and its file becomes a member of what the command
-//! carries. Keeping it again changes nothing: the same bytes have the same name.
+//! carries. Keeping it again changes nothing: the same bytes have the same name. The result of a task may
+//! be an object as a whole: see [`result`].
+//!
+//! Whoever may put objects can replace those of others. So the name of an object may end with the digest of
+//! its bytes; other bytes are then no object of this name.
+
+mod result;
 
 use std::time::Duration;
 
 use bus::{Delivery, OutsideError};
-use model::{Map, file, limits};
+use model::{Map, PayloadHash, file, limits};
 use payloads::Error;
 use protocol::subject::PAYLOADS_STORE as STORE;
 use protocol::{Body, Command, Message, Refusal, header};
@@ -15,7 +21,7 @@ use crate::cx::Cx;
 use crate::stop::Stop;
 
 /// Commands of one node whose objects are kept at the same time: each takes a part of its object in
-/// memory.
+/// memory, or the whole result of a task.
 pub(crate) const ATTACHING_MAX: usize = 8;
 /// Objects that one command may name.
 const OBJECTS_MAX: usize = 16;
@@ -37,23 +43,18 @@ pub(crate) async fn attach(
     if named.is_empty() {
         return Ok(());
     }
+    if let Some(object) = result::object(&named, &command.body).map_err(garbled)? {
+        return Box::pin(result::attach(cx, delivery, command, object)).await;
+    }
     let room = cx.attaching.acquire().await;
     let mut files = Map::new();
     for (member, object) in &named {
-        let kept = tokio::time::timeout(TIME_MAX, Box::pin(kept(cx, object))).await;
-        let late = || Err(Trouble::Passing(format!("{}: it took too long", what(object))));
-        let file = match kept.unwrap_or_else(|_| late()) {
+        let file = match in_time(object, kept(cx, object)).await {
             Ok(Some(file)) => file,
-            // It may be gone because the command was applied before.
-            Ok(None) if is_started(cx, command).await? => return Ok(()),
-            Ok(None) => return Err(garbled(format!("there is no {}", what(object)))),
-            Err(Trouble::Stop(stop)) => return Err(stop),
-            Err(Trouble::Passing(reason)) if delivery.attempt < limits::DELIVERIES_MAX => {
-                return Err(Stop::later(reason));
-            }
-            Err(Trouble::Passing(reason) | Trouble::Lasting(reason)) => {
-                return Err(garbled(reason));
-            }
+            // It may be gone or replaced because the command was applied before.
+            Ok(None) | Err(_) if is_started(cx, command).await? => return Ok(()),
+            Ok(None) => return Err(garbled(absent(object))),
+            Err(trouble) => return Err(trouble.stop(delivery)),
         };
         files.insert((*member).to_owned(), file);
     }
@@ -64,7 +65,11 @@ pub(crate) async fn attach(
 
 /// Refuses a message whose header names no objects, or whose body has no place for them.
 pub(crate) fn check(message: &Message, body: &Body) -> Result<(), String> {
-    if named(message)?.is_empty() { Ok(()) } else { values(&mut body.clone()).map(drop) }
+    let named = named(message)?;
+    if named.is_empty() || result::object(&named, body)?.is_some() {
+        return Ok(());
+    }
+    values(&mut body.clone()).map(drop)
 }
 
 /// Why there is no file of an object.
@@ -76,19 +81,71 @@ enum Trouble {
     Stop(Stop),
 }
 
+impl Trouble {
+    /// Why the command of this delivery goes no further.
+    fn stop(self, delivery: &Delivery) -> Stop {
+        match self {
+            Self::Stop(stop) => stop,
+            Self::Passing(reason) if delivery.attempt < limits::DELIVERIES_MAX => {
+                Stop::later(reason)
+            }
+            Self::Passing(reason) | Self::Lasting(reason) => garbled(reason),
+        }
+    }
+}
+
+/// Reads an object, for as long as one delivery may take.
+async fn in_time<T>(
+    object: &str,
+    reading: impl Future<Output = Result<T, Trouble>>,
+) -> Result<T, Trouble> {
+    let read = tokio::time::timeout(TIME_MAX, Box::pin(reading)).await;
+    read.unwrap_or_else(|_| Err(Trouble::Passing(format!("{}: it took too long", what(object)))))
+}
+
 /// Keeps an object as a payload: the file; none if there is no such object.
 async fn kept(cx: &Cx, object: &str) -> Result<Option<Value>, Trouble> {
     let found = cx.bus.outside().open_object(STORE, object).await.map_err(of_store)?;
     let Some(found) = found else { return Ok(None) };
-    let max = cx.payloads.bytes_max();
-    if found.size > max {
-        let size = found.size;
-        return Err(Trouble::Lasting(format!(
-            "{} has {size} bytes, more than the {max} that a payload may have",
-            what(object)
-        )));
+    check_size(object, found.size, cx.payloads.bytes_max(), "a payload")?;
+    let kept = cx.payloads.keep(found.parts).await.map_err(|error| of_payloads(object, error))?;
+    check_content(object, || kept.hash.clone())?;
+    let name = last_part(object);
+    let content_type = found.content_type.as_deref().unwrap_or(UNNAMED_TYPE);
+    Ok(Some(file::large(name, content_type, kept.size, &kept.hash)))
+}
+
+/// Refuses an object that is larger than `whose` may be.
+fn check_size(object: &str, size: u64, max: u64, whose: &str) -> Result<(), Trouble> {
+    if size <= max {
+        return Ok(());
     }
-    let kept = cx.payloads.keep(found.parts).await.map_err(|error| match error {
+    Err(Trouble::Lasting(format!(
+        "{} has {size} bytes, more than the {max} that {whose} may have",
+        what(object)
+    )))
+}
+
+/// Refuses an object whose name ends with the digest of other bytes. The right ones may come again.
+fn check_content(object: &str, hash: impl FnOnce() -> PayloadHash) -> Result<(), Trouble> {
+    let Ok(named) = last_part(object).parse::<PayloadHash>() else { return Ok(()) };
+    let is = hash();
+    if is == named {
+        return Ok(());
+    }
+    Err(Trouble::Passing(format!(
+        "{} was replaced: its bytes are {}, and not those of its name",
+        what(object),
+        is.as_str()
+    )))
+}
+
+fn last_part(object: &str) -> &str {
+    object.rsplit('/').next().unwrap_or(object)
+}
+
+fn of_payloads(object: &str, error: Error) -> Trouble {
+    match error {
         Error::Store(error) => Trouble::Stop(error.into()),
         Error::Source(error) => match error.downcast::<OutsideError>() {
             Ok(error) => of_store(*error),
@@ -96,10 +153,7 @@ async fn kept(cx: &Cx, object: &str) -> Result<Option<Value>, Trouble> {
         },
         error @ Error::Place(..) => Trouble::Stop(Stop::later(error.to_string())),
         error => Trouble::Lasting(format!("{}: {error}", what(object))),
-    })?;
-    let name = object.rsplit('/').next().unwrap_or(object);
-    let content_type = found.content_type.as_deref().unwrap_or(UNNAMED_TYPE);
-    Ok(Some(file::large(name, content_type, kept.size, &kept.hash)))
+    }
 }
 
 fn of_store(error: OutsideError) -> Trouble {
@@ -157,6 +211,10 @@ fn values(body: &mut Body) -> Result<&mut Map, String> {
     value.as_object_mut().ok_or_else(|| {
         format!("header {}: the value of this command is no object", header::PAYLOAD)
     })
+}
+
+fn absent(object: &str) -> String {
+    format!("there is no {}", what(object))
 }
 
 fn what(object: &str) -> String {

@@ -157,6 +157,15 @@ impl Ran {
         !state.status.is_final() && (self.record.has_turn_to_go_on() || !state.calls.is_empty())
     }
 
+    /// The burst has brought the instance to this status: it had another one before, or it has ended a
+    /// second time, as one that is retried and fails again.
+    pub(crate) fn has_changed_to(&self, status: SubStatus) -> bool {
+        let was = self.before.row.as_ref().map(|row| row.status);
+        let is_end = |entry: &Entry| entry.what == What::Workflow;
+        // The line about an end is the last one.
+        was != Some(status) || (status.is_final() && self.journal.iter().rev().any(is_end))
+    }
+
     /// A burst that only uses up a number in the order of a sender.
     pub(crate) fn noted(now: Timestamp, before: Known, work: &Work) -> Self {
         let (before, mut record) = split(before);

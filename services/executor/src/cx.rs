@@ -8,7 +8,7 @@ use bus::{Bus, Leases, Pools, Presence};
 use catalog::Catalog;
 use chassis::{Chance, Clock, Point, Trail};
 use connectors::Calls;
-use engine::{Engine, Installation, Secrets};
+use engine::{Engine, Installation, Secrets, Vault};
 use model::Timestamp;
 use payloads::Payloads;
 use store::Store;
@@ -16,6 +16,7 @@ use tokio::sync::{AcquireError, Notify, OwnedSemaphorePermit, Semaphore, Semapho
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use vault::Watched;
 
 use crate::chains::Chains;
 use crate::config::Config;
@@ -92,20 +93,30 @@ impl Inner {
         self.is_exhausted.store(true, Ordering::Relaxed);
     }
 
-    /// What the configuration says to workflows, with the secrets as they are now.
-    pub(crate) async fn installation(&self) -> Result<Arc<Installation>, Stop> {
-        let Some(secrets) = self.secrets().await? else {
-            return Ok(Arc::clone(&self.config.installation));
+    /// What the configuration says to workflows, with the secrets as they are now, and these by
+    /// themselves, if there is a key for them.
+    pub(crate) async fn installation(
+        &self,
+    ) -> Result<(Arc<Installation>, Option<Arc<Watched>>), Stop> {
+        let Some(keeper) = &self.keeper else {
+            return Ok((Arc::clone(&self.config.installation), None));
         };
+        let watched = keeper.for_turn(self.now()).await.map_err(no_secrets)?;
+        let secrets = Secrets::of(Arc::clone(&watched) as Arc<dyn Vault>);
         let configured = Installation::clone(&self.config.installation);
-        Ok(Arc::new(Installation { secrets, ..configured }))
+        Ok((Arc::new(Installation { secrets, ..configured }), Some(watched)))
+    }
+
+    /// Whether a secret that a turn has not found is there now.
+    pub(crate) async fn has_come(&self, secrets: &Watched) -> Result<bool, Stop> {
+        let Some(keeper) = &self.keeper else { return Ok(false) };
+        keeper.has_come(secrets, self.now()).await.map_err(no_secrets)
     }
 
     /// The secrets as they are now; none without a key for them.
     pub(crate) async fn secrets(&self) -> Result<Option<Secrets>, Stop> {
         let Some(keeper) = &self.keeper else { return Ok(None) };
-        let opened = keeper.current(self.now()).await;
-        let opened = opened.map_err(|error| Stop::later(format!("read secrets: {error}")))?;
+        let opened = keeper.current(self.now()).await.map_err(no_secrets)?;
         Ok(Some(Secrets::of(opened)))
     }
 
@@ -161,6 +172,10 @@ impl Inner {
             tokio::time::sleep_until(*at).await;
         }
     }
+}
+
+fn no_secrets(error: vault::Error) -> Stop {
+    Stop::later(format!("read secrets: {error}"))
 }
 
 fn closed(error: AcquireError) -> Stop {

@@ -132,7 +132,9 @@ async fn burst(cx: &Cx, tenure: &mut Tenure, work: &Work, span: Span) -> Result<
     // Its lines belong to the trace, too.
     let _within = span.enter();
     match &advanced {
-        Ok(Burst::Committed(done)) => observe::committed(tenure, done.was, work, began.elapsed()),
+        Ok(Burst::Committed(done)) => {
+            observe::committed(tenure, done.is_change, work, began.elapsed());
+        }
         Ok(Burst::Unchanged(_)) => {}
         Err(stop) => {
             observe::stopped(tenure, work, stop);
@@ -157,6 +159,10 @@ async fn advance(cx: &Cx, tenure: &mut Tenure, work: &Work) -> Result<Burst, Sto
                 Ok(End::Ran(ran)) => *ran,
                 Ok(End::Wants(wanted)) => {
                     contents.fetch(cx, wanted).await?;
+                    lock_again(cx, tenure).await?;
+                    continue;
+                }
+                Ok(End::Again) => {
                     lock_again(cx, tenure).await?;
                     continue;
                 }

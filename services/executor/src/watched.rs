@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use bus::{Entry, Error, Kv, Put, Revision, Watch};
 use bytes::Bytes;
 use chassis::{Point, Trail};
+use model::Timestamp;
 
 /// The bucket, with points around its writes if a test watches them.
 pub(crate) fn watched(kv: Arc<dyn Kv>, trail: &Trail) -> Arc<dyn Kv> {
@@ -44,6 +45,14 @@ impl Kv for Watched {
 
     async fn get(&self, key: &str) -> Result<Option<Entry>, Error> {
         self.kv.get(key).await
+    }
+
+    async fn removed_at(&self, key: &str) -> Result<Option<Timestamp>, Error> {
+        self.kv.removed_at(key).await
+    }
+
+    async fn revision(&self) -> Result<Revision, Error> {
+        self.kv.revision().await
     }
 
     async fn entries(&self) -> Result<Vec<(String, Entry)>, Error> {

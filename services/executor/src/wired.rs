@@ -13,6 +13,7 @@ mod listen;
 mod order;
 mod panic;
 mod request;
+mod result;
 mod runaway;
 mod searchable;
 mod secret;

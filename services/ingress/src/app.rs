@@ -18,6 +18,7 @@ use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TrackedFuture;
 
 use crate::audit::{self, Refusals, entry};
+use crate::auth::bootstrap::Bootstrap;
 use crate::auth::caller::Caller;
 use crate::auth::reads::Reads;
 use crate::backing::Backing;
@@ -46,6 +47,9 @@ const LAST_REQUESTS: Duration = Duration::from_secs(1);
 /// Test runs at the same time.
 pub(crate) const TEST_RUNS_MAX: usize = 4;
 
+/// Definitions that are converted at the same time.
+pub(crate) const CONVERSIONS_MAX: usize = 2;
+
 /// One ingress.
 pub(crate) struct App {
     pub(crate) cx: Context,
@@ -58,6 +62,8 @@ pub(crate) struct App {
     pub(crate) identity: Identity,
     /// Reads of credentials.
     pub(crate) reads: Reads,
+    /// Whether the key of the configuration is nobody else's.
+    pub(crate) bootstrap: Bootstrap,
     /// The issuer whose tokens are accepted, if that scheme is on.
     pub(crate) oidc: Option<Arc<Oidc>>,
     /// One change of a definition at a time.
@@ -80,6 +86,8 @@ pub(crate) struct App {
     pub(crate) polls: Semaphore,
     /// One permit per test run.
     pub(crate) test_runs: Arc<Semaphore>,
+    /// One permit per definition that is converted to the short form or from it.
+    pub(crate) conversions: Arc<Semaphore>,
     /// The permit of the one validation of the cluster that this node makes at a time.
     pub(crate) validations: Arc<Semaphore>,
     /// The figures of the last hour, and when they were counted.
@@ -136,6 +144,7 @@ impl App {
             expiry: Expiry::default(),
             identity: Identity::encrypted_by(keeper.clone()),
             reads: Reads::default(),
+            bootstrap: Bootstrap::default(),
             refusals: Refusals::default(),
             plans: Wake::default(),
             edit_locks: EditLocks::default(),
@@ -147,6 +156,7 @@ impl App {
             bodies: Semaphore::new(config.bodies_bytes_max),
             polls: Semaphore::new((config.requests_max / 2).max(1)),
             test_runs: Arc::new(Semaphore::new(TEST_RUNS_MAX)),
+            conversions: Arc::new(Semaphore::new(CONVERSIONS_MAX)),
             validations: Arc::new(Semaphore::new(1)),
             last_hour: Mutex::default(),
             counts: Mutex::default(),

@@ -6,6 +6,7 @@
 //! [`permission`], has the permission of every route; a route that is not in it is refused. On
 //! loopback without authentication, [`origin`] refuses requests of foreign web pages.
 
+pub(crate) mod bootstrap;
 pub(crate) mod caller;
 pub(crate) mod origin;
 pub(crate) mod permission;
@@ -35,6 +36,9 @@ use caller::{Caller, no_credentials};
 use permission::Need;
 use recheck::Recheck;
 
+/// The flaw of a token of the hub, whose clients call a key a token, too.
+const NEITHER: &str = "the token is not a JSON Web Token, and no API key that is known and valid";
+
 /// Finds out who sends a request and notes it there, or refuses the request.
 pub(crate) async fn guard(app: &App, mut request: Request) -> Result<Request, Problem> {
     let template = request.extensions().get::<MatchedPath>().cloned();
@@ -45,9 +49,8 @@ pub(crate) async fn guard(app: &App, mut request: Request) -> Result<Request, Pr
     if need == Need::Unlisted && !others.is_empty() {
         return Err(Problem::method_not_allowed(request.method().as_str(), &others));
     }
-    if template.is_some_and(permission::is_hub) {
-        query_token::lift(&mut request);
-    }
+    let may_be_token = template.is_some_and(permission::is_hub)
+        && query_token::lift(&mut request, app.config.auth);
     let is_local = app.config.listen.ip().is_loopback() && forwarded::is_local(&request);
     let address = request.extensions().get::<Peer>().map(|peer| peer.0.ip());
     match admit(app, &need, is_local, request.headers()).await {
@@ -62,6 +65,10 @@ pub(crate) async fn guard(app: &App, mut request: Request) -> Result<Request, Pr
         Err(problem) => {
             let target = format!("{} {}", request.method(), template.unwrap_or_default());
             note_refusal(app, request.headers(), target, problem.status(), address).await;
+            let is_unknown = problem.status() == StatusCode::UNAUTHORIZED;
+            if is_unknown && may_be_token && app.config.auth.takes_tokens() {
+                return Err(Problem::invalid_token(NEITHER));
+            }
             Err(problem)
         }
     }
@@ -204,7 +211,8 @@ async fn with_token(app: &App, token: &str) -> Result<Caller, Problem> {
         return Err(refusal);
     }
     let open = login::session(app, token).await?;
-    Ok(Caller::user(&open.user.name, permissions_of(&open.roles)))
+    let caller = Caller::user(&open.user.name, permissions_of(&open.roles));
+    Ok(caller.of_user(Some(open.user.id)))
 }
 
 /// The issuer that checks this token, if it is not one of our own logins.
@@ -217,11 +225,13 @@ async fn with_key(app: &App, key: &str) -> Result<Option<Caller>, Problem> {
     let hash = hash_of(key);
     if let Some(bootstrap) = app.config.bootstrap_key()
         && same(&hash_of(&bootstrap), &hash)
+        && app.bootstrap.is_alone(&*app.cx.store, &hash).await?
     {
         return Ok(Some(Caller {
             who: "bootstrap".to_owned(),
             permissions: vec!["*".into()],
             address: None,
+            user_id: None,
         }));
     }
     Ok(app.reads.keys.get(&hash, with_kept_key(app, &hash)).await?)
@@ -235,7 +245,14 @@ async fn with_kept_key(app: &App, hash: &str) -> Result<Option<Caller>, store::E
     if has_expired || !same(&found.hash, hash) {
         return Ok(None);
     }
-    Ok(Some(Caller { who: found.id, permissions: found.permissions, address: None }))
+    if let Some(user) = &found.user_id {
+        let user = app.cx.store.user(user).await?;
+        if user.is_none_or(|user| user.is_disabled) {
+            return Ok(None);
+        }
+    }
+    let (who, permissions, user_id) = (found.id, found.permissions, found.user_id);
+    Ok(Some(Caller { who, permissions, address: None, user_id }))
 }
 
 async fn with_key_of_application(app: &App, hash: &str) -> Result<Option<Caller>, store::Error> {

@@ -22,6 +22,7 @@ use serde::de::DeserializeOwned;
 
 use crate::Problem;
 use crate::auth::permission;
+pub(crate) use mismatch::Mismatch;
 
 /// A JSON body; an empty one is an empty object.
 #[derive(Debug)]
@@ -47,7 +48,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
 }
 
 /// Refuses a body that is compressed: it is not unpacked here.
-fn must_be_plain(headers: &HeaderMap) -> Result<(), Problem> {
+pub(crate) fn must_be_plain(headers: &HeaderMap) -> Result<(), Problem> {
     let encodings = headers.get_all(CONTENT_ENCODING).iter().map(|it| it.to_str().unwrap_or("?"));
     let mut packed = encodings.filter(|it| !it.trim().eq_ignore_ascii_case("identity"));
     packed.next().map_or(Ok(()), |encoding| Err(Problem::encoded(encoding)))
@@ -168,6 +169,11 @@ impl Params {
                 known.join(", ")
             ))),
         }
+    }
+
+    /// The names, as they were sent.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| name.as_str())
     }
 
     /// The first value that is not empty.

@@ -104,6 +104,9 @@ pub struct Config {
     /// The largest number of commands that may wait for an executor; above it, starts and resumes
     /// are refused with 503.
     pub backlog_max: u64,
+    /// Instances that one request removes at the same time; each removal holds a connection to the
+    /// database for a while.
+    pub removals_at_once: usize,
     /// Retries by name: the resilience strategies that activities may name.
     pub retries: Retries,
     /// Journals show no values of inputs and outputs, where a definition does not say it.
@@ -153,6 +156,7 @@ impl Default for Config {
             requests_max: 4_096,
             bodies_bytes_max: limits::BODIES_BYTES_MAX,
             backlog_max: limits::BACKLOG_MAX,
+            removals_at_once: 3,
             retries: Retries::new(),
             leaves_out_values: false,
             token_mode: false,
@@ -201,6 +205,7 @@ impl Config {
             payload_places: payloads::Places::open(&settings.payload_store)
                 .map_err(|error| Invalid::Payloads(error.to_string()))?,
             backlog_max: settings.max_backlog,
+            removals_at_once: removals_at_once(settings),
             retries: settings.retry_strategies.clone(),
             leaves_out_values: settings.log_persistence == chassis::LogPersistence::Exclude,
             token_mode: settings.flowchart_mode == chassis::FlowchartMode::Token,
@@ -232,12 +237,20 @@ impl Config {
             }
             _ => {}
         }
-        match &self.base_url {
-            Some(url) if !url.starts_with("http://") && !url.starts_with("https://") => {
-                Err(Invalid::BaseUrl(url.clone()))
-            }
-            _ => Ok(()),
-        }
+        check_base_url(self.base_url.as_deref())
+    }
+
+    /// Refuses settings with which ingress could not run, as far as their texts show it: no file is read.
+    ///
+    /// # Errors
+    /// [`Invalid`] names a value that works.
+    pub fn check_texts(settings: &Settings) -> Result<(), Invalid> {
+        check_base_url(settings.base_url.as_deref())?;
+        let issuer = OidcConfig::from_settings(settings).map_err(Invalid::Oidc)?;
+        let Some(issuer) = issuer else { return Ok(()) };
+        let own = settings.auth.identity.then_some(settings.token_issuer.as_str());
+        check_issuers(own, &issuer.issuer).map_err(Invalid::Oidc)?;
+        issuer.check_texts().map_err(Invalid::Oidc)
     }
 
     /// What is odd about `base-url` and `base-path` together: their paths differ.
@@ -257,13 +270,8 @@ impl Config {
 
     fn check_issuer(&self) -> Result<(), String> {
         let issuer = self.oidc.as_ref().ok_or("auth has oidc, and no issuer is configured")?;
-        if self.auth.identity && self.identity.issuer == issuer.issuer {
-            return Err(format!(
-                "token-issuer and oidc-issuer are both {:?}: the issuer of a token decides who \
-                 checks it; choose another token-issuer",
-                issuer.issuer
-            ));
-        }
+        let own = self.auth.identity.then_some(self.identity.issuer.as_str());
+        check_issuers(own, &issuer.issuer)?;
         issuer.check()
     }
 
@@ -289,6 +297,34 @@ impl Config {
     }
 }
 
+fn check_base_url(url: Option<&str>) -> Result<(), Invalid> {
+    match url {
+        Some(url) if !url.starts_with("http://") && !url.starts_with("https://") => {
+            Err(Invalid::BaseUrl(url.to_owned()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses an issuer of foreign tokens with the name of the issuer of logins, if there are any.
+fn check_issuers(own: Option<&str>, foreign: &str) -> Result<(), String> {
+    if own == Some(foreign) {
+        return Err(format!(
+            "token-issuer and oidc-issuer are both {foreign:?}: the issuer of a token decides who \
+             checks it; choose another token-issuer"
+        ));
+    }
+    Ok(())
+}
+
+/// Half of the connections of the smaller pool: others need some, too. PostgreSQL has four connections
+/// that write beside those of the committers.
+fn removals_at_once(settings: &Settings) -> usize {
+    let that_read = usize::try_from(settings.database_connections).unwrap_or(usize::MAX);
+    let that_write = settings.database_committers + 4;
+    (that_read.min(that_write) / 2).max(1)
+}
+
 /// The master keys of secrets in these settings.
 ///
 /// # Errors
@@ -312,6 +348,21 @@ mod tests {
         assert_eq!(Config::default().check(), Ok(()));
         let weak = Config { api_key: Some("short".to_owned()), ..Config::default() };
         assert_eq!(weak.check(), Err(Invalid::WeakKey(5)));
+    }
+
+    #[test]
+    fn removals_leave_half_of_the_connections_to_others() {
+        for (read, write, expected) in
+            [("8", "2", 3), ("4", "2", 2), ("1", "1", 1), ("100", "32", 18), ("16", "32", 8)]
+        {
+            let variable = |name: &str| match name {
+                "STAUNCH_DATABASE_CONNECTIONS" => Some(read.to_owned()),
+                "STAUNCH_DATABASE_COMMITTERS" => Some(write.to_owned()),
+                _ => None,
+            };
+            let settings = Settings::resolve(&chassis::Args::default(), &variable).unwrap();
+            assert_eq!(removals_at_once(&settings), expected, "{read} {write}");
+        }
     }
 
     #[test]

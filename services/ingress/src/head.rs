@@ -2,12 +2,13 @@
 //!
 //! A proxy and this server have to read the same request. Where a header stands twice, the proxy may
 //! check the last value and this server use the first; so such a request is refused. The framing of
-//! bodies (`Content-Length`, `Transfer-Encoding`) is checked by hyper.
+//! bodies (`Content-Length`, `Transfer-Encoding`) is checked by hyper, which takes every list of codings
+//! that ends with `chunked`; only `chunked` alone is decoded here.
 
 use axum::extract::Request;
-use axum::http::header::HOST;
+use axum::http::header::{HOST, TRANSFER_ENCODING};
 use axum::http::uri::Authority;
-use axum::http::{StatusCode, Version};
+use axum::http::{HeaderValue, StatusCode, Version};
 use chassis::http::Peer;
 
 use crate::Problem;
@@ -32,6 +33,13 @@ pub(crate) fn check(request: &Request) -> Result<(), Problem> {
     let headers = request.headers();
     if let Some(name) = ONCE.iter().find(|name| headers.get_all(**name).iter().nth(1).is_some()) {
         return Err(refused(format!("the header {name} is there more than once")));
+    }
+    let mut codings = headers.get_all(TRANSFER_ENCODING).iter();
+    let is_other = |coding: &HeaderValue| !coding.as_bytes().eq_ignore_ascii_case(b"chunked");
+    if codings.next().is_some_and(is_other) || codings.next().is_some() {
+        let detail = "the header transfer-encoding is not `chunked` alone: send the body in no other \
+                      coding";
+        return Err(refused(detail.to_owned()));
     }
     let Some(host) = headers.get(HOST) else {
         // A request that came by no port is from this process.
@@ -102,6 +110,7 @@ mod tests {
             ("/", new, &[("host", "my_service:8080")]),
             ("/", new, &[("host", "[::1]:5001"), ("accept", "a"), ("accept", "b")]),
             ("http://A.example/x", new, &[("host", "a.example")]),
+            ("/", new, &[("host", "a"), ("transfer-encoding", "Chunked")]),
             ("https://a.example/x", h2, &[]),
             ("https://a.example/x", h2, &[("host", "a.example")]),
         ] {
@@ -128,6 +137,22 @@ mod tests {
                 "authorization is there more than once",
             ),
             ("/", old, &[("origin", "a"), ("origin", "b")], "origin is there more than once"),
+            (
+                "/",
+                new,
+                &[("host", "a"), ("transfer-encoding", "gzip, chunked")],
+                "not `chunked` alone",
+            ),
+            (
+                "/",
+                new,
+                &[
+                    ("host", "a"),
+                    ("transfer-encoding", "chunked"),
+                    ("transfer-encoding", "chunked"),
+                ],
+                "not `chunked` alone",
+            ),
         ] {
             let detail = refusal(uri, version, headers).unwrap_or_default();
             assert!(detail.contains(expected), "{uri} {headers:?}: {detail}");

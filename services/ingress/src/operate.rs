@@ -1,10 +1,11 @@
 //! Operations on an instance from outside its workflow: checked here for a dry run, applied by an
 //! executor like any other command.
 
-use std::collections::BTreeMap;
+mod sent;
+
 use std::sync::Arc;
 
-use model::{ActivityId, Alteration, InstanceId, SubStatus, limits};
+use model::{Alteration, InstanceId, SubStatus};
 use protocol::{Alter, Refusal, ReplyWhen};
 use serde_json::{Value, json};
 use store::PendingCommand;
@@ -13,7 +14,8 @@ use crate::pipeline;
 use crate::pipeline::identify::{self, Asking};
 use crate::pipeline::reply::{Patience, Reply};
 use crate::record::{self, Seen};
-use crate::{App, Problem, bounds};
+use crate::{App, Problem};
+pub(crate) use sent::{check_count, read};
 
 /// The result of alterations.
 #[derive(Debug)]
@@ -24,64 +26,6 @@ pub(crate) enum Altered {
     Refused(String),
     /// They are accepted, and will be applied or refused later.
     Accepted,
-}
-
-/// Refuses lists that are empty or too long, and names that are too long.
-pub(crate) fn check(alterations: &[Alteration]) -> Result<(), Problem> {
-    if alterations.is_empty() {
-        return Err(Problem::bad_request(
-            "there is no alteration: name at least one, such as {\"type\": \"Retry\"}",
-        ));
-    }
-    if alterations.len() > limits::ALTERATIONS_MAX {
-        return Err(Problem::bad_request(format!(
-            "there are {} alterations: use at most {}",
-            alterations.len(),
-            limits::ALTERATIONS_MAX
-        )));
-    }
-    for alteration in alterations {
-        match alteration {
-            Alteration::Cancel { reason } | Alteration::Pause { reason } => {
-                bounds::optional("reason", reason.as_deref())?;
-            }
-            Alteration::CancelActivity { activity_id, activity_instance_id }
-            | Alteration::ScheduleActivity { activity_id, activity_instance_id } => {
-                bounds::optional("activityId", activity_id.as_ref().map(AsRef::as_ref))?;
-                bounds::optional("activityInstanceId", activity_instance_id.as_deref())?;
-            }
-            Alteration::Skip { activity_id, activity_instance_id, outcomes } => {
-                bounds::optional("activityId", activity_id.as_ref().map(AsRef::as_ref))?;
-                bounds::optional("activityInstanceId", activity_instance_id.as_deref())?;
-                bounds::list("outcomes", outcomes)?;
-            }
-            Alteration::ModifyVariable { variable_id, .. } => {
-                bounds::name("variableId", variable_id)?;
-            }
-            Alteration::Retry { activity_ids } => {
-                bounds::count("activityIds", activity_ids.len())?;
-                activity_ids.iter().try_for_each(|id| bounds::name("activityIds", id.as_str()))?;
-            }
-            Alteration::Migrate { target_version, activities } => {
-                bounds::version(Some(*target_version))?;
-                mapped(activities)?;
-            }
-            Alteration::Unpause => {}
-        }
-    }
-    Ok(())
-}
-
-/// Refuses a map of activities that is too large, or names something too long.
-fn mapped(activities: &BTreeMap<ActivityId, ActivityId>) -> Result<(), Problem> {
-    let (count, max) = (activities.len(), limits::ACTIVITIES_MAX);
-    if count > max {
-        return Err(Problem::bad_request(format!(
-            "activities has {count} members: use at most {max}"
-        )));
-    }
-    let ids = activities.iter().flat_map(|(was, is)| [was, is]);
-    ids.into_iter().try_for_each(|id| bounds::name("activities", id.as_str()))
 }
 
 /// The alterations for the audit log: without values, which may be secret.

@@ -54,7 +54,7 @@ impl Part {
     }
 
     /// The page of the list. A page has at most [`limits::PAGE_ITEMS_MAX`] items; the total in the
-    /// answer shows that there are more.
+    /// answer shows that there are more. A page of none has the total alone.
     pub(crate) fn page(self) -> Result<Page, Problem> {
         let size = self.page_size.or(self.take).unwrap_or(SIZE);
         let take = Page::new(0, size).take();
@@ -87,7 +87,7 @@ mod tests {
         assert_eq!(Part::default().or_all().page().unwrap(), Page::first());
         let second = Part { page: Some(1), ..Part::default() };
         assert_eq!(second.or_all().page().unwrap(), Page::new(100, 100));
-        assert_eq!(page(Some(3), Some(0)).unwrap(), Page::new(3, 1));
+        assert_eq!(page(Some(3), Some(0)).unwrap(), Page::new(0, 0));
         // The page after a full one begins where the full one ends.
         assert_eq!(page(Some(1), Some(u64::MAX)).unwrap(), Page::new(1_000, 1_000));
         for number in [1 << 63, u64::MAX, limits::PAGE_SKIP_MAX + 1] {

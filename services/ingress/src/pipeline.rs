@@ -80,7 +80,7 @@ async fn lightened(app: &App, beginning: Beginning) -> Result<Beginning, Problem
     let input = large::lightened(app, beginning.input).await?;
     let mut restart = beginning.restart;
     if let Some(restart) = restart.as_deref_mut() {
-        restart.variables = large::lightened(app, std::mem::take(&mut restart.variables)).await?;
+        restart.variables = large::taken_over(app, std::mem::take(&mut restart.variables)).await?;
     }
     Ok(Beginning { input, restart, ..beginning })
 }

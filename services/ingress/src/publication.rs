@@ -287,6 +287,26 @@ pub(crate) fn unknown(id: &DefinitionId) -> Problem {
     Problem::not_found(format!("there is no workflow definition {:?}", id.as_str()))
 }
 
+/// 404 for a version of a definition: which is missing, and which there are.
+pub(crate) async fn missing_version(
+    app: &App,
+    id: &DefinitionId,
+    wanted: &str,
+) -> Result<Problem, Problem> {
+    let Some(latest) = latest_of(app, id).await? else { return Ok(unknown(id)) };
+    let published = app.cx.store.definition(id, VersionOption::Published).await?;
+    let published = match published.map(|published| published.version) {
+        Some(version) if version == latest.version => "which is published".to_owned(),
+        Some(version) => format!("and version {version} is published"),
+        None => "and none is published".to_owned(),
+    };
+    Ok(Problem::not_found(format!(
+        "workflow definition {:?} has no version {wanted}: the latest is version {}, {published}",
+        id.as_str(),
+        latest.version
+    )))
+}
+
 /// Refuses a change of a read-only definition.
 pub(crate) fn refuse_read_only(target: Option<&Definition>) -> Result<(), Problem> {
     match target {

@@ -8,6 +8,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
+use axum::http::header::CONNECTION;
 use axum::http::{HeaderName, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
@@ -72,7 +73,12 @@ pub(crate) async fn answer(State(app): State<Arc<App>>, request: Request, next: 
         let is_secure = shield::is_secure(&request);
         let response = match settled {
             Ok(()) => next.run(request).await,
-            Err(problem) => problem.into_response(),
+            Err(problem) => {
+                let mut response = problem.into_response();
+                // A proxy may see the next request elsewhere in the bytes that follow.
+                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+                response
+            }
         };
         let mut response = finish::finish(response, &method, &path).await;
         executors::mention(&shared, &mut response);

@@ -51,6 +51,7 @@ mod schedules;
 mod scripting;
 mod searching;
 mod secrets;
+mod short_form;
 mod side_by_side;
 mod start;
 pub(crate) mod studio;
@@ -258,6 +259,8 @@ pub(crate) fn documents() -> Routes {
     Routes::default()
         .routes(routes!(transfers::import))
         .routes(routes!(checking::check))
+        .routes(routes!(short_form::shorten))
+        .routes(routes!(short_form::expand))
         .routes(routes!(test_runs::workflow))
         .routes(routes!(test_runs::cases))
         .routes(routes!(saving::post))

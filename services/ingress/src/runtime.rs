@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use bus::{Bucket, Drain, Member, Pause, Pauses, Revision, Scope};
-use futures::{StreamExt as _, stream};
+use bus::{Bucket, Drain, Kv, Member, Pause, Pauses, Revision, Scope};
+use futures::{StreamExt as _, TryStreamExt as _, stream};
 use model::{Timestamp, limits};
 use protocol::{Message, Runtime, Taking, decode_body, subject};
 use serde_json::{Value, json};
@@ -35,6 +35,8 @@ pub(crate) struct Seen {
     pub(crate) member: Member,
     /// None when it does not answer.
     pub(crate) runtime: Option<Runtime>,
+    /// When its own last pause ended; none while it is paused, and where it never was.
+    resumed_at: Option<Timestamp>,
 }
 
 /// The pauses, and the executors among the live nodes: one of them, or all.
@@ -43,6 +45,10 @@ pub(crate) struct Status {
     pub(crate) scope: Scope,
     pub(crate) pauses: Known,
     pub(crate) nodes: Vec<Seen>,
+    /// When the last pause of the cluster ended; none while it is paused, and where it never was.
+    resumed_at: Option<Timestamp>,
+    /// The revision of the last change of a pause, of the cluster or of any node.
+    generation: Revision,
 }
 
 /// The reason why a pause is not changed.
@@ -67,13 +73,27 @@ pub(crate) fn unavailable(error: &bus::Error) -> Problem {
 /// Asks the executors.
 pub(crate) async fn status(app: &App, scope: &Scope) -> Result<Status, Problem> {
     let kv = app.cx.bus.kv(Bucket::Runtime);
+    // Read before the pauses: after a change between the two reads, the next answer has another one.
+    let generation = kv.revision().await.map_err(|error| unavailable(&error))?;
     let pauses = Pauses::all(&*kv).await.map_err(|error| unavailable(&error))?;
+    let resumed_at = ended(&*kv, &pauses, &Scope::Cluster).await?;
+    let (kv, known) = (&*kv, &pauses);
     let asked = executors(app, scope).into_iter().map(|member| async move {
-        let runtime = ask(app, &member.node).await;
-        Seen { member, runtime }
+        let own = Scope::Node(member.node.clone());
+        let ended = ended(kv, known, &own);
+        let (runtime, resumed_at) = tokio::join!(ask(app, &member.node), ended);
+        Ok::<_, Problem>(Seen { runtime, resumed_at: resumed_at?, member })
     });
-    let nodes = stream::iter(asked).buffered(ASKED_AT_ONCE).collect().await;
-    Ok(Status { scope: scope.clone(), pauses, nodes })
+    let nodes = stream::iter(asked).buffered(ASKED_AT_ONCE).try_collect().await?;
+    Ok(Status { scope: scope.clone(), pauses, nodes, resumed_at, generation })
+}
+
+/// When the last pause of the scope ended; none while it is paused, and where it never was.
+async fn ended(kv: &dyn Kv, pauses: &Known, scope: &Scope) -> Result<Option<Timestamp>, Problem> {
+    if pauses.contains_key(scope) {
+        return Ok(None);
+    }
+    Pauses::ended_at(kv, scope).await.map_err(|error| unavailable(&error))
 }
 
 /// The live executors: all of them, or the one that the scope names.
@@ -217,8 +237,9 @@ async fn must_have_room(app: &App, scope: &Scope) -> Result<(), Refused> {
 
 impl Status {
     /// The pause that holds for the scope: its own, or that of the cluster.
-    fn pause(&self) -> Option<&(Pause, Revision)> {
-        self.pauses.get(&self.scope).or_else(|| self.pauses.get(&Scope::Cluster))
+    fn pause(&self) -> Option<&Pause> {
+        let found = self.pauses.get(&self.scope).or_else(|| self.pauses.get(&Scope::Cluster));
+        found.map(|(pause, _)| pause)
     }
 
     /// The executor is paused neither with the cluster nor by itself.
@@ -229,7 +250,7 @@ impl Status {
 
     /// The state in Elsa's shape.
     pub(crate) fn state(&self) -> Value {
-        let pause = self.pause().map(|(pause, _)| pause);
+        let pause = self.pause();
         let drain = pause.and_then(|pause| pause.drain.as_ref());
         let reason = match (pause, drain) {
             (None, _) => "None",
@@ -243,7 +264,7 @@ impl Status {
             "drainStartedAt": drain.map(|drain| drain.started_at),
             "pauseReasonText": pause.and_then(|pause| pause.reason.as_ref()),
             "pauseRequestedBy": pause.map(|pause| &pause.by),
-            "generationId": self.pause().map_or(0, |(_, revision)| *revision).to_string(),
+            "generationId": self.generation.to_string(),
         })
     }
 
@@ -264,8 +285,19 @@ impl Status {
             "name": seen.member.node,
             "state": state,
             "lastError": error,
-            "lastTransitionAt": pause.map_or(seen.member.started_at, |pause| pause.since),
+            "lastTransitionAt": self.changed_at(seen),
         })
+    }
+
+    /// When the executor was paused, or else when it began to take commands: at a resume, or at its
+    /// start. One that started during a pause was paused at its start.
+    fn changed_at(&self, seen: &Seen) -> Timestamp {
+        let own = Scope::Node(seen.member.node.clone());
+        let pauses = [&own, &Scope::Cluster].map(|scope| self.pauses.get(scope));
+        let paused_at = pauses.into_iter().flatten().map(|(pause, _)| pause.since).min();
+        let resumed_at = self.resumed_at.max(seen.resumed_at);
+        let changed_at = paused_at.or(resumed_at).unwrap_or_default();
+        changed_at.max(seen.member.started_at)
     }
 
     /// The number of commands that executors work on.

@@ -54,6 +54,7 @@ pub async fn start(cx: Context, config: Config, life: &Life) -> Result<SocketAdd
     let app = App::start(cx, config).await?;
     plans::begin(&app);
     identity::first::at_start(&app).await;
+    app.bootstrap.at_start(&*app.cx.store, app.config.bootstrap_key().as_deref()).await;
     tracing::info!(%address, auth = ?app.config.auth, tls = tls.is_some(), "ingress listens");
     if let Some(advice) = app.config.path_advice() {
         tracing::warn!("{advice}");

@@ -116,10 +116,10 @@ fn test_values(definition: &Definition) -> Map {
     kept.cloned().unwrap_or_default()
 }
 
-/// The secrets as an execution reads them; none on a node without master keys.
+/// The secrets as an execution that begins now reads them; none on a node without master keys.
 async fn secrets(app: &App) -> Result<Secrets, Problem> {
     let Some(keeper) = &app.keeper else { return Ok(Secrets::default()) };
-    let opened = keeper.current(app.now()).await?;
+    let opened = keeper.fresh(app.now()).await?;
     Ok(Secrets::of(opened))
 }
 

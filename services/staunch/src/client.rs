@@ -36,7 +36,7 @@ impl ClientArgs {
     /// A client of the server.
     ///
     /// # Errors
-    /// When it is not a valid address.
+    /// When it is not a valid address, or the key cannot be read.
     pub(crate) fn client(&self) -> Result<Client, Failure> {
         // In compose files an empty variable means that there is no value.
         self.of(if self.server.is_empty() { SERVER } else { &self.server })
@@ -45,8 +45,18 @@ impl ClientArgs {
     /// A client of another server of the same cluster, with the same key.
     ///
     /// # Errors
-    /// When it is not a valid address.
+    /// When it is not a valid address, or the key cannot be read.
     pub(crate) fn of(&self, server: &str) -> Result<Client, Failure> {
-        Client::to(server, self.api_key.as_deref().filter(|key| !key.is_empty()))
+        Client::to(server, key(self.api_key.as_deref())?.as_deref())
     }
+}
+
+/// The key of the caller: the given one, which is from the command line or `STAUNCH_API_KEY`, or that in
+/// the file that `STAUNCH_API_KEY_FILE` names.
+///
+/// # Errors
+/// A usage error when both variables are set, or the file cannot be read.
+pub(crate) fn key(given: Option<&str>) -> Result<Option<String>, Failure> {
+    let key = chassis::client_key(given).map_err(|error| Failure::usage(error.to_string()))?;
+    Ok(key.map(|key| key.expose().to_owned()))
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bus::Bus;
 use chassis::http::Tls;
-use chassis::{Admin, Clock as _, Life, LogFormat, Settings, SystemClock};
+use chassis::{Admin, Clock as _, ConfigError, Life, LogFormat, Settings, SystemClock};
 use connectors::Connectors;
 use ingress::Demo;
 use node::{Node, nonces};
@@ -53,7 +53,7 @@ impl Roles {
         for role in &roles {
             check(role, settings).map_err(|why| Failure::usage(format!("{role}: {why}")))?;
         }
-        let process = Process::join(settings, &roles).await?;
+        let process = Process::join(settings, &roles).await.map_err(unjoined)?;
         let admin = process.node.watch(settings, life)?;
         let mut hosted =
             Self { process, running: JoinSet::new(), lives: Vec::new(), _admin: admin };
@@ -145,7 +145,10 @@ fn ready_line(role: &str, settings: &Settings) -> String {
 /// # Errors
 /// A usage error that names the setting.
 pub(crate) fn check_texts(settings: &Settings) -> Result<(), Failure> {
-    chosen(settings)?;
+    if chosen(settings)?.contains(&GATEWAY) {
+        ingress::Config::check_texts(settings)
+            .map_err(|why| Failure::usage(format!("{GATEWAY}: {why}")))?;
+    }
     node::check_nats_urls(&settings.nats_url).map_err(|error| {
         let reason = match error {
             bus::Error::Denied(reason) => reason,
@@ -188,6 +191,15 @@ fn check(role: &str, settings: &Settings) -> Result<(), String> {
             chassis::http::check_passed(config.listen).map_err(|why| why.to_string())
         }
         _ => Ok(()),
+    }
+}
+
+/// The reason why a process could not join the cluster; settings that do not fit the database are wrong
+/// usage.
+fn unjoined(error: anyhow::Error) -> Failure {
+    match error.downcast::<ConfigError>() {
+        Ok(error) => Failure::usage(error.to_string()),
+        Err(error) => error.into(),
     }
 }
 

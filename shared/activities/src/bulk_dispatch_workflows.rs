@@ -5,14 +5,15 @@
 //! of the children that have ended, so an end that is delivered twice counts once.
 
 use engine::{
-    Activity, Child, Decision, Descriptor, Dispatch, Effect, Failure, Next, PortKind, Resumed,
-    Step, Type,
+    Activity, Child, Decision, Descriptor, Dispatch, Effect, Failure, Kind, Next, PortKind,
+    Resumed, Step, Type,
 };
 use model::{BookmarkId, DefinitionId, InstanceId, Map, Stimulus, limits};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::dispatch_workflow::{CHILD, REFUSED};
+use crate::shown;
 
 /// `Elsa.BulkDispatchWorkflows`
 pub(crate) struct BulkDispatchWorkflows;
@@ -50,6 +51,7 @@ impl Activity for BulkDispatchWorkflows {
         let what = "Starts another workflow once for each item, and waits for all of them.";
         Descriptor::new("Elsa.BulkDispatchWorkflows", "Composition", what)
             .called("Bulk Dispatch Workflows")
+            .kind(Kind::Task)
             .input("workflowDefinitionId", Type::String, "The workflow's definition id.")
             .required()
             .input(
@@ -185,7 +187,10 @@ fn ask(step: &mut Step<'_, '_>, mut bulk: Bulk) -> Decision {
 fn correlation_id(step: &mut Step<'_, '_>, item: &Value) -> Result<Option<String>, Failure> {
     let args = Map::from_iter([("item".to_owned(), item.clone())]);
     match step.value_with("correlationIdFunction", args)? {
-        Value::String(text) if !text.is_empty() => Ok(Some(text)),
+        Value::String(text) if !text.is_empty() => {
+            shown::check("correlationIdFunction", Some(&text))?;
+            Ok(Some(text))
+        }
         _ => Ok(None),
     }
 }

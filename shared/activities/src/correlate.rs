@@ -2,6 +2,8 @@
 
 use engine::{Activity, Decision, Descriptor, Next, Step, Type};
 
+use crate::shown;
+
 /// `Elsa.Correlate`
 pub(crate) struct Correlate;
 
@@ -14,6 +16,7 @@ impl Activity for Correlate {
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {
         let correlation_id = step.text("correlationId")?;
+        shown::check("correlationId", correlation_id.as_deref())?;
         step.correlate(correlation_id);
         Ok(Next::done())
     }

@@ -6,6 +6,8 @@ use engine::{
 use model::{DefinitionId, InstanceId, Stimulus};
 use serde_json::{Value, json};
 
+use crate::shown;
+
 /// `Elsa.DispatchWorkflow`
 pub(crate) struct DispatchWorkflow;
 
@@ -66,6 +68,7 @@ pub(crate) fn with_inputs(descriptor: Descriptor) -> Descriptor {
 pub(crate) fn dispatch(step: &mut Step<'_, '_>, waits: bool) -> Result<String, Failure> {
     let definition_id = DefinitionId::new(step.required("workflowDefinitionId")?);
     let correlation_id = step.text("correlationId")?;
+    shown::check("correlationId", correlation_id.as_deref())?;
     let mut input = step.object("input")?;
     let parent = step.instance_id().as_str().to_owned();
     input.insert("ParentInstanceId".to_owned(), parent.into());

@@ -4,6 +4,8 @@ use engine::{Activity, Cause, Decision, Descriptor, Failure, Kind, Next, Resumed
 use model::Stimulus;
 use serde_json::Value;
 
+use crate::shown;
+
 /// `Elsa.Event`
 pub(crate) struct Event;
 
@@ -21,7 +23,9 @@ impl Activity for Event {
     }
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {
-        let stimulus = Stimulus::event(&step.required("eventName")?);
+        let name = step.required("eventName")?;
+        shown::check("eventName", Some(&name))?;
+        let stimulus = Stimulus::event(&name);
         let payload = stimulus.payload.clone();
         step.wait(&stimulus, payload, None)?;
         Ok(Next::Wait)

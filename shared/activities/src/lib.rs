@@ -65,6 +65,7 @@ mod sequence;
 mod set_name;
 mod set_output;
 mod set_variable;
+mod shown;
 mod sql;
 mod sql_command;
 mod sql_query;

@@ -2,6 +2,8 @@
 
 use engine::{Activity, Decision, Descriptor, Effect, Next, Publish, Step, Type};
 
+use crate::shown;
+
 /// `Elsa.PublishEvent`
 pub(crate) struct PublishEvent;
 
@@ -26,6 +28,8 @@ impl Activity for PublishEvent {
             instance_id: is_local.then(|| step.instance_id().clone()),
             payload: step.value("payload")?,
         };
+        shown::check("eventName", Some(&publish.event_name))?;
+        shown::check("correlationId", publish.correlation_id.as_deref())?;
         step.emit(Effect::Publish(publish));
         Ok(Next::done())
     }

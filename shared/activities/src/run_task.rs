@@ -14,6 +14,8 @@ use model::{Stimulus, TaskReport, TaskStatus, limits};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
+use crate::shown;
+
 /// `Elsa.RunTask`
 pub(crate) struct RunTask;
 
@@ -51,6 +53,7 @@ impl Activity for RunTask {
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {
         let task_name = step.required("taskName")?;
+        shown::check("taskName", Some(&task_name))?;
         let payload = Value::Object(step.object("payload")?);
         let task_version = version(step)?;
         let timeout = step.span("timeout")?;
@@ -440,8 +443,11 @@ mod tests {
         };
         assert!(!fenced(&player, json!({"attempt": 1})));
         assert!(fenced(&player, json!({"attempt": 2})));
+        assert!(!player.state().has_passed(&bookmark, 1));
         player.resume(WAIT, failed(json!({})));
         assert!(player.state().bookmarks.contains_key(&bookmark), "it stays open in the pause");
+        let passed = |attempt| player.state().has_passed(&bookmark, attempt);
+        assert_eq!([1, 2, 3].map(passed), [true, false, false]);
         assert!(fenced(&player, json!({"attempt": 1})));
         assert!(fenced(&player, json!({"status": "failed"})), "of which attempt?");
         player.fire_timer();

@@ -170,6 +170,7 @@ pub(crate) fn send(
         content_type: step.text(content_type)?,
         content: step.content(content)?,
         as_file,
+        ..Request::default()
     };
     let timeout = step.span("requestTimeout")?;
     step.call(request, timeout)

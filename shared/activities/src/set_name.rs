@@ -2,6 +2,8 @@
 
 use engine::{Activity, Decision, Descriptor, Next, Step, Type};
 
+use crate::shown;
+
 /// `Elsa.SetName`
 pub(crate) struct SetName;
 
@@ -15,6 +17,7 @@ impl Activity for SetName {
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {
         let name = step.text("value")?;
+        shown::check("value", name.as_deref())?;
         step.set_name(name);
         Ok(Next::done())
     }

@@ -63,6 +63,12 @@ fn altered(player: &Player<'_>) -> Vec<String> {
     entries.filter_map(|entry| entry.message.clone()).collect()
 }
 
+/// The statuses that the journal names, in order.
+fn statuses(player: &Player<'_>) -> Vec<String> {
+    let entries = player.journal.iter().filter(|entry| entry.what == What::Workflow);
+    entries.filter_map(|entry| entry.message.clone()).collect()
+}
+
 #[test]
 fn a_faulted_instance_goes_on_where_it_failed_beside_what_it_waited_for() {
     let engine = engine();
@@ -270,7 +276,7 @@ fn an_instance_does_not_migrate_when_its_place_is_gone() {
     );
     let other = refused(json!({"type": "Sequence", "id": "all", "activities": [
         {"type": "Sequence", "id": "in", "activities": [{"type": "Delay", "id": "b", "timeSpan": "00:00:01"}]}]}));
-    assert!(other.unwrap().contains("which is a Elsa.Delay there, not a Elsa.Event"));
+    assert!(other.unwrap().contains("which is an Elsa.Delay there, not an Elsa.Event: map it to"));
     let moved = refused(json!({"type": "Sequence", "id": "all", "activities": [
         {"type": "Sequence", "id": "in", "activities": [line("a")]}, wait("b")]}));
     assert!(moved.unwrap().contains("not a part of in there"));
@@ -359,4 +365,34 @@ fn only_what_is_faulted_is_skipped() {
     assert_eq!((player.status(), player.state().incident_count), (SubStatus::Suspended, 0));
     assert!(player.resume("Elsa.Event", json!({})));
     assert_eq!(player.status(), SubStatus::Finished);
+}
+
+#[test]
+fn an_instance_that_runs_again_and_fails_again_has_a_second_end() {
+    let engine = engine();
+    let mut retried = player(&engine, check());
+    retried.alter(retry()).unwrap();
+    let twice = ["Executing", "Faulted", "Faulted"];
+    assert_eq!(statuses(&retried), twice);
+    retried.alter(vec![set("Good", json!(true))]).unwrap();
+    assert_eq!(statuses(&retried), twice, "a variable is set, and nothing runs");
+    retried.alter(retry()).unwrap();
+    assert_eq!(statuses(&retried), ["Executing", "Faulted", "Faulted", "Finished"]);
+
+    let mut second = check();
+    second["id"] = json!("second");
+    second["then"] = line("good too");
+    let root = json!({"type": "Sequence", "id": "all", "activities": [check(), second]});
+    let mut skipped = player(&engine, root);
+    skipped.alter(skip("check", &[])).unwrap();
+    assert_eq!(statuses(&skipped), twice);
+
+    // The skip itself ends it again: an output is missing.
+    let mut document = definition(1, check());
+    document["outputs"] = json!([{"name": "Receipt", "isRequired": true}]);
+    let mut whole = Player::new(&engine, document).unwrap().recoding();
+    whole.start(json!({}));
+    whole.alter(skip("check", &[])).unwrap();
+    assert!(whole.incident().unwrap().contains("output Receipt is required"));
+    assert_eq!(statuses(&whole), twice);
 }

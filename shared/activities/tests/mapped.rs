@@ -76,7 +76,7 @@ fn a_wait_in_a_sequence_goes_on_under_its_new_id() {
     let mut player = player(&engine, sequence("all", vec![line("a"), wait("old"), line("z")]));
     let new = || sequence("all", vec![line("first"), line("b"), wait("new"), line("end")]);
     let error = moved(&mut player, &[], new()).unwrap_err();
-    assert!(error.contains("not there: name its place in `activities`"), "{error}");
+    assert!(error.contains("not there: map it to an activity of version 2"), "{error}");
     moved(&mut player, &[("old", "new")], new()).unwrap();
     let [open] = player.state().bookmarks.values().collect::<Vec<_>>()[..] else { panic!() };
     assert_eq!((open.activity_id.as_str(), &*open.activity_node_id), ("new", "Workflow1:all:new"));
@@ -243,9 +243,9 @@ fn a_map_that_does_not_fit_is_refused() {
     let mut player = player(&engine, sequence("all", vec![inner(), line("c")]));
     let new = || sequence("all", vec![sequence("in", vec![line("x"), wait("y")]), wait("w")]);
     let cases: [(&[(&str, &str)], &str); 6] = [
-        (&[("nope", "y")], "activities: version 1 has no activity nope"),
-        (&[("b", "nope")], "activities: version 2 has no activity nope"),
-        (&[("b", "x")], "b is a Elsa.Event, and x is a Elsa.WriteLine there"),
+        (&[("nope", "y")], "the map of activities: version 1 has no activity nope"),
+        (&[("b", "nope")], "the map of activities: version 2 has no activity nope"),
+        (&[("b", "x")], "b is an Elsa.Event, and x is an Elsa.WriteLine there"),
         (&[("b", "w")], "not a part of in there"),
         (&[("c", "x")], "activity b: the instance is at this activity, which is not there"),
         (&[("b", "y"), ("Workflow1:all:in:b", "w")], "Workflow1:all:in:b has two places"),

@@ -27,6 +27,16 @@ const RECONNECT_MAX: Duration = Duration::from_secs(1);
 const EXPLAIN_INTERVAL: Duration = Duration::from_secs(10);
 const EXPLAIN_MAX: Duration = Duration::from_secs(2);
 const DRAIN_MAX: Duration = Duration::from_secs(2);
+/// The alerts with which a server refuses the certificate of a client.
+const REFUSALS: [&str; 7] = [
+    "UnknownCA",
+    "BadCertificate",
+    "UnsupportedCertificate",
+    "CertificateRevoked",
+    "CertificateExpired",
+    "CertificateUnknown",
+    "AccessDenied",
+];
 /// Commands that wait in the client for the connection.
 const SENDER_CAPACITY: usize = 8_192;
 
@@ -118,6 +128,13 @@ fn unreached(places: &str, error: &str) -> String {
         return format!(
             "the nats-server at {places} asks for a client certificate: give nats-tls-cert and \
              nats-tls-key"
+        );
+    }
+    let alert = error.split_once("received fatal alert: ").map(|(_, alert)| alert);
+    if let Some(alert) = alert.filter(|alert| REFUSALS.iter().any(|one| alert.starts_with(one))) {
+        return format!(
+            "the nats-server at {places} refuses the client certificate of this process ({alert}): \
+             give nats-tls-cert and nats-tls-key one of an authority that the server trusts"
         );
     }
     if error.contains("certificate") {
@@ -309,6 +326,17 @@ mod tests {
         assert!(said.contains("nats-tls-cert and nats-tls-key"), "{said}");
         assert!(!said.contains("is it running"), "{said}");
         assert!(unreached("nats:4222", "connection refused").contains("is it running"));
+    }
+
+    #[test]
+    fn a_server_that_refuses_the_certificate_runs() {
+        for alert in ["UnknownCA", "BadCertificate", "CertificateExpired"] {
+            let said = unreached("nats:4222", &format!("IO error: received fatal alert: {alert}"));
+            assert!(said.contains("refuses the client certificate"), "{said}");
+            assert!(said.contains(alert) && !said.contains("is it running"), "{said}");
+        }
+        let ours = unreached("nats:4222", "invalid peer certificate: UnknownIssuer");
+        assert!(ours.contains("do not accept each other's"), "{ours}");
     }
 
     #[test]

@@ -108,13 +108,17 @@ fn merge(there: &Value, wanted: &Value) -> Value {
     let mut merged = there.clone();
     if let (Some(merged), Some(wanted)) = (merged.as_object_mut(), wanted.as_object()) {
         for (name, value) in wanted {
-            let is_default = value == &json!(0) || value == &json!(false);
-            if !is_default || merged.contains_key(name) {
+            if !is_default(value) || merged.contains_key(name) {
                 merged.insert(name.clone(), value.clone());
             }
         }
     }
     merged
+}
+
+/// The server leaves such a setting out.
+fn is_default(value: &Value) -> bool {
+    value == &json!(0) || value == &json!(false)
 }
 
 pub(crate) fn compare(
@@ -127,7 +131,8 @@ pub(crate) fn compare(
     let Some(there) = there else { return faults.push(format!("{name} is missing")) };
     for field in fields {
         let (found, expected) = (&there[*field], &wanted[*field]);
-        if found != expected {
+        let is_left_out = found.is_null() && is_default(expected);
+        if found != expected && !is_left_out {
             faults.push(format!("{name} has {field} = {found}, expected {expected}"));
         }
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_nats::HeaderMap;
+use async_nats::jetstream::message::StreamMessage;
 use async_nats::jetstream::stream::LastRawMessageErrorKind;
 use async_nats::jetstream::{self, ErrorCode};
 use async_trait::async_trait;
@@ -11,20 +12,19 @@ use bus::{Bucket, Bus, Entry, Error, Kv, Outside, Put, Revision, Watch};
 use bytes::Bytes;
 use futures::future::try_join_all;
 use model::Timestamp;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::NatsBus;
 use crate::api::{
     ApiError, DUPLICATE_IN_PROCESS, WRONG_LAST_SEQUENCE, WRONG_LAST_SEQUENCE_CONSTANT,
 };
-use crate::bucket::{OPERATION, is_tombstone};
+use crate::bucket::{is_tombstone, remove};
 use crate::options::ANSWER_MAX;
 use crate::queue::timestamp;
 
 const EXPECTED: &str = "Nats-Expected-Last-Subject-Sequence";
 const MESSAGE_ID: &str = "Nats-Msg-Id";
 const TTL: &str = "Nats-TTL";
-const ROLLUP: &str = "Nats-Rollup";
 
 struct NatsKv {
     bus: NatsBus,
@@ -96,6 +96,39 @@ impl NatsKv {
         stream.map_err(|error| Error::Unavailable(format!("the bucket {name}: {error}")))
     }
 
+    /// The newest message of a key, from the stream's leader, which is newer than a follower.
+    async fn newest(&self, key: &str) -> Result<Option<StreamMessage>, Error> {
+        let subject = self.subject(key)?;
+        let stream = self.stream().await?;
+        let bucket = self.bucket.name();
+        let what =
+            |error: &dyn std::fmt::Display| format!("the read of {key} in {bucket}: {error}");
+        match stream.get_last_raw_message_by_subject(&subject).await {
+            Ok(message) => Ok(Some(message)),
+            Err(error) => match error.kind() {
+                LastRawMessageErrorKind::NoMessageFound => Ok(None),
+                LastRawMessageErrorKind::JetStream(cause)
+                    if cause.error_code() == ErrorCode::STREAM_NOT_FOUND =>
+                {
+                    if self.heal().await {
+                        Ok(None)
+                    } else {
+                        Err(Error::NotProvisioned(what(&error)))
+                    }
+                }
+                _ => Err(Error::Unavailable(what(&error))),
+            },
+        }
+    }
+
+    /// What the server says about the bucket.
+    async fn info(&self, filter: &Value) -> Result<Value, Error> {
+        let bucket = self.bucket.name();
+        let api = &self.bus.open()?.control_api;
+        let info = api.call(&format!("STREAM.INFO.KV_{bucket}"), filter).await;
+        info.map_err(|failure| failure.into_error(&format!("the bucket {bucket}")))
+    }
+
     async fn write(
         &self,
         key: &str,
@@ -164,8 +197,7 @@ impl Kv for NatsKv {
 
     async fn purge_if(&self, key: &str, expected: Revision, nonce: &str) -> Result<Put, Error> {
         let purge = self.write(key, Bytes::new(), expected, nonce, |headers| {
-            headers.insert(OPERATION, "PURGE");
-            headers.insert(ROLLUP, "sub");
+            remove(self.bucket, headers);
             if let Some(ttl) = self.bucket.tombstone_ttl() {
                 headers.insert(TTL, seconds(ttl));
             }
@@ -173,42 +205,31 @@ impl Kv for NatsKv {
         purge.await
     }
 
-    /// Read from the stream's leader, which is newer than a follower.
     async fn get(&self, key: &str) -> Result<Option<Entry>, Error> {
-        let subject = self.subject(key)?;
-        let stream = self.stream().await?;
-        let bucket = self.bucket.name();
-        let what =
-            |error: &dyn std::fmt::Display| format!("the read of {key} in {bucket}: {error}");
-        match stream.get_last_raw_message_by_subject(&subject).await {
-            Ok(message) => {
-                let is_tombstone = is_tombstone(Some(&message.headers));
-                let value = (!is_tombstone).then_some(message.payload);
-                Ok(Some(Entry { value, revision: message.sequence }))
-            }
-            Err(error) => match error.kind() {
-                LastRawMessageErrorKind::NoMessageFound => Ok(None),
-                LastRawMessageErrorKind::JetStream(cause)
-                    if cause.error_code() == ErrorCode::STREAM_NOT_FOUND =>
-                {
-                    if self.heal().await {
-                        Ok(None)
-                    } else {
-                        Err(Error::NotProvisioned(what(&error)))
-                    }
-                }
-                _ => Err(Error::Unavailable(what(&error))),
-            },
-        }
+        Ok(self.newest(key).await?.map(|message| {
+            let is_tombstone = is_tombstone(Some(&message.headers));
+            let value = (!is_tombstone).then_some(message.payload);
+            Entry { value, revision: message.sequence }
+        }))
+    }
+
+    async fn removed_at(&self, key: &str) -> Result<Option<Timestamp>, Error> {
+        let newest = self.newest(key).await?;
+        let tombstone = newest.filter(|message| is_tombstone(Some(&message.headers)));
+        Ok(tombstone.map(|message| timestamp(message.time.unix_timestamp_nanos())))
+    }
+
+    async fn revision(&self) -> Result<Revision, Error> {
+        let info = self.info(&Value::Null).await?;
+        info["state"]["last_seq"].as_u64().ok_or_else(|| {
+            let bucket = self.bucket.name();
+            Error::Corrupt(format!("the server does not name the last write to {bucket}"))
+        })
     }
 
     async fn entries(&self) -> Result<Vec<(String, Entry)>, Error> {
-        let bucket = self.bucket.name();
-        let prefix = format!("$KV.{bucket}.");
-        let filter = json!({ "subjects_filter": format!("{prefix}>") });
-        let api = &self.bus.open()?.control_api;
-        let info = api.call(&format!("STREAM.INFO.KV_{bucket}"), &filter).await;
-        let info = info.map_err(|failure| failure.into_error(&format!("the bucket {bucket}")))?;
+        let prefix = format!("$KV.{}.", self.bucket.name());
+        let info = self.info(&json!({ "subjects_filter": format!("{prefix}>") })).await?;
         let subjects = info["state"]["subjects"].as_object();
         let keys = subjects.into_iter().flat_map(|subjects| subjects.keys());
         let read = keys.filter_map(|subject| subject.strip_prefix(&prefix)).map(async |key| {

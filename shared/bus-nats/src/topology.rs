@@ -57,6 +57,8 @@ pub(crate) struct BucketSpec {
     why: String,
     storage: String,
     bytes_max: i64,
+    /// How long the marker of an expired key stays; 0: without markers, and without roll-ups.
+    #[serde(default)]
     marker_seconds: u64,
 }
 
@@ -176,7 +178,8 @@ impl BucketSpec {
             "max_consumers": -1,
             "max_age": 0,
             "duplicate_window": nanos(Duration::from_secs(120)),
-            "allow_rollup_hdrs": true,
+            // nats-server allows them wherever there are markers, whatever is asked for.
+            "allow_rollup_hdrs": self.marker_seconds > 0,
             "deny_delete": true,
             "allow_direct": true,
             "allow_msg_ttl": true,
@@ -186,7 +189,8 @@ impl BucketSpec {
         config
     }
 
-    /// With another history, or without markers, a lease would not expire where watches see it.
+    /// With another history, or without markers, a lease would not expire where watches see it. With
+    /// roll-ups, whoever may write one key may remove all.
     pub(crate) const CHECKED: [&str; 7] = [
         "subjects",
         "retention",
@@ -232,6 +236,7 @@ impl ObjectStoreSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bucket::takes_roll_ups;
     use protocol::subject;
 
     #[test]
@@ -272,6 +277,10 @@ mod tests {
                 subject::ACTIVITIES_BUCKET
             ]
         );
+        for (spec, bucket) in topology.bucket.iter().zip(bus::Bucket::ALL) {
+            let config = spec.config(&1.into());
+            assert_eq!(config["allow_rollup_hdrs"], takes_roll_ups(bucket), "{bucket:?}");
+        }
         let stores = topology.object_store.iter().map(|store| store.name.as_str());
         assert!(stores.eq([subject::PAYLOAD_PARTS_STORE, subject::PAYLOADS_STORE]));
     }

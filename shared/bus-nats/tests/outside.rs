@@ -167,6 +167,37 @@ async fn a_large_object_is_read_in_parts_and_removed_without_a_trace() {
     assert!(matches!(absent.map(drop), Err(OutsideError::Absent(_))));
 }
 
+/// What the libraries of workers write: the parts, and then what says of them.
+#[tokio::test]
+async fn an_object_of_a_worker_is_read_and_its_digest_is_compared() {
+    let server = nats().await;
+    let bus = connect(Options::new(server.url())).await.unwrap();
+    bus.provision(1).await.unwrap();
+    // The digest of `{"a": 1}`, and that of nothing.
+    let good = "SHA-256=-dhgKMbg1k4iUYb5astpM4ssWXZN95FiEH9cS7NNExA=";
+    let wrong = "SHA-256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU=";
+    for (name, token, digest) in [("a", "YQ==", good), ("b", "Yg==", wrong)] {
+        for part in [&b"{\"a\""[..], b": 1}"] {
+            let part = message(&format!("$O.staunch_payloads.C.n-{name}"), part);
+            bus.store(part, SOON).await.unwrap();
+        }
+        let about = json!({"name": name, "bucket": "staunch_payloads", "nuid": format!("n-{name}"),
+            "size": 8, "chunks": 2, "digest": digest, "options": {"max_chunk_size": 131_072}});
+        let subject = format!("$O.staunch_payloads.M.{token}");
+        let mut about = message(&subject, about.to_string().as_bytes());
+        about.headers.insert("Nats-Rollup".to_owned(), "sub".to_owned());
+        bus.store(about, SOON).await.unwrap();
+        let object = bus.open_object("staunch_payloads", name).await.unwrap().unwrap();
+        assert_eq!(object.size, 8);
+        let parts: Vec<_> = object.parts.collect().await;
+        let parts: Result<Vec<Bytes>, _> = parts.into_iter().collect();
+        match parts {
+            Ok(parts) => assert_eq!((name, &*parts.concat()), ("a", &b"{\"a\": 1}"[..])),
+            Err(error) => assert!(name == "b" && error.to_string().contains("digest"), "{error}"),
+        }
+    }
+}
+
 #[tokio::test]
 async fn one_by_one_a_message_comes_when_the_one_before_is_settled() {
     let server = nats().await;

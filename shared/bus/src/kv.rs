@@ -5,6 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::stream::BoxStream;
+use model::Timestamp;
 use protocol::subject;
 
 use crate::Error;
@@ -144,6 +145,20 @@ pub trait Kv: Send + Sync {
     /// # Errors
     /// When the server cannot be asked.
     async fn get(&self, key: &str) -> Result<Option<Entry>, Error>;
+
+    /// When the key was removed, by the clock of the server; none if it has a value, was never written,
+    /// or its tombstone has vanished. A hint, as [`Kv::get`].
+    ///
+    /// # Errors
+    /// When the server cannot be asked.
+    async fn removed_at(&self, key: &str) -> Result<Option<Timestamp>, Error>;
+
+    /// The revision of the last write to any key, tombstones too; 0 before the first. It only grows
+    /// while the server keeps the bucket.
+    ///
+    /// # Errors
+    /// When the server cannot be asked.
+    async fn revision(&self) -> Result<Revision, Error>;
 
     /// Every key that has a value, from the leader of the bucket. The watch may not have shown all of
     /// them yet. For buckets with few keys.

@@ -122,6 +122,11 @@ impl MemoryBus {
         self.state().outside.streams.make(name, subject);
     }
 
+    /// Damages an object: whoever reads it finds the wrong digest at its end, until it is written again.
+    pub fn damage_object(&self, store: &str, name: &str) {
+        self.state().outside.damage(store, name);
+    }
+
     /// Lets a key expire now; true when it was there.
     pub fn expire(&self, bucket: Bucket, key: &str) -> bool {
         self.state().buckets.entry(bucket).or_default().expire_key(key, Instant::now())

@@ -154,6 +154,15 @@ impl Pauses {
         Ok(read.collect())
     }
 
+    /// When the last pause of the scope ended, by the clock of the server; none while it is paused, and
+    /// where it never was.
+    ///
+    /// # Errors
+    /// When the bus cannot be asked.
+    pub async fn ended_at(kv: &dyn Kv, scope: &Scope) -> Result<Option<Timestamp>, Error> {
+        kv.removed_at(&key(scope)).await
+    }
+
     /// Changes a pause: `decide` gets the one that is there, and returns the one that shall be there.
     /// It is called again if another node is faster.
     ///

@@ -72,6 +72,24 @@ impl Settings {
     }
 }
 
+/// The API key with which a command asks a node: that of the command line, else of `STAUNCH_API_KEY` or of
+/// the file that `STAUNCH_API_KEY_FILE` names. `given` is from the command line or the first variable.
+///
+/// # Errors
+/// [`ConfigError`] when both variables are set, or the file cannot be read.
+#[expect(clippy::disallowed_methods, reason = "this is the place that reads the environment")]
+pub fn client_key(given: Option<&str>) -> Result<Option<Secret>, ConfigError> {
+    key_of_client(given, &|name| std::env::var(name).ok())
+}
+
+fn key_of_client(
+    given: Option<&str>,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<Option<Secret>, ConfigError> {
+    let key = source::of_command("api-key", given, NAMES, variable)?;
+    Ok(key.map(Secret::new))
+}
+
 /// The host's name with a random suffix, so that two processes on one host differ.
 fn default_node(variable: &dyn Fn(&str) -> Option<String>) -> String {
     let host = variable("HOSTNAME")

@@ -47,7 +47,7 @@ pub use config::{
     Args, Auth, BasePath, ClaimRoles, ClientAuth, ConfigError, Delay, Entries, FlowchartMode,
     HostLists, IncidentStrategy, LogFormat, LogPersistence, MailServer, NameLists, NamedUrls,
     Networks, NodeAddress, Origin, Rate, Secret, Setting, Settings, UnknownVariable, WebOrigins,
-    masked, percent_decoded, reachable, secrets_in_urls, variable_of,
+    client_key, masked, percent_decoded, reachable, secrets_in_urls, variable_of,
 };
 pub use health::{CheckResult, Health, HealthReport};
 pub use lifecycle::Life;

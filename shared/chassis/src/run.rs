@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::Parser as _;
 
-use crate::{Args, Life, LogFormat, Settings, Telemetry, check_outgoing};
+use crate::{Args, ConfigError, Life, LogFormat, Settings, Telemetry, check_outgoing};
 
 /// The exit code after a second signal.
 const KILLED: u8 = 130;
@@ -56,7 +56,8 @@ fn usable(args: &Args) -> anyhow::Result<Settings> {
 ///
 /// SIGTERM and SIGINT ask for a soft stop, which begins after the setting `drain-delay` where the
 /// process has callers; the second signal stops at once, with exit code 130.
-/// An error, a failed task or a drain that took too long give exit code 1; stderr has the reason.
+/// An error, a failed task or a drain that took too long give exit code 1, and settings that are
+/// refused later than at first sight ([`ConfigError`]) 2; stderr has the reason.
 pub fn host<F, Fut>(name: &'static str, settings: Settings, run: F) -> ExitCode
 where
     F: FnOnce(Settings, Life) -> Fut,
@@ -109,7 +110,10 @@ where
         }
         (End::Failed(error), None) => {
             complain(&error);
-            ExitCode::FAILURE
+            match error.is::<ConfigError>() {
+                true => ExitCode::from(2),
+                false => ExitCode::FAILURE,
+            }
         }
         (End::Finished, None) => ExitCode::SUCCESS,
     };

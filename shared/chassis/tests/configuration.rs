@@ -39,7 +39,9 @@ has no default here.
 
 Settings of other programs that count: `OTEL_TRACES_SAMPLER` ([watching](watching.md#traces)), `SSL_CERT_FILE`
 and `SSL_CERT_DIR` (authorities that are trusted), `AWS_…` ([archive](retention.md#the-archive)). Commands that
-ask a node take `--server` (`STAUNCH_SERVER`) and `--api-key` (`STAUNCH_API_KEY`).
+ask a node take `--server` (`STAUNCH_SERVER`) and `--api-key` (`STAUNCH_API_KEY`, or `STAUNCH_API_KEY_FILE` with a file).
+The same variables are the setting `api-key` of a node that starts: it refuses one that is an API key of the database or
+of an application there (exit code 2), because it would get all permissions.
 ";
 
 /// The headings, each with the first setting below it: the order is that of the code.

@@ -45,5 +45,10 @@ func dotted(name string) string {
 }
 
 func bodyBytesMax(maxPayload int64) int {
-	return int(min(commandBytesMax, maxPayload-headerBytes))
+	return fitting(commandBytesMax, maxPayload)
+}
+
+// fitting is this many bytes, or what fits into a message of this NATS beside its headers.
+func fitting(bytes, maxPayload int64) int {
+	return int(min(bytes, maxPayload-headerBytes))
 }

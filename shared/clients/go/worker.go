@@ -316,16 +316,17 @@ func (h *handler) handle(js jetstream.JetStream, message *nats.Msg) {
 		h.mutex.Unlock()
 	}()
 
-	body := make(chan []byte, 1)
-	go func() { body <- h.body(ctx, task) }()
+	reports := make(chan report, 1)
+	go func() { reports <- h.report(ctx, js, task) }()
 	stored := make(chan error, 1)
-	var result []byte
+	hasEnded := false
 	beat := time.NewTicker(h.beatEvery())
 	defer beat.Stop()
 	for {
 		select {
-		case result = <-body:
-			go func() { stored <- h.send(ctx, js, task.ID, task.Attempt, task.Traceparent, result) }()
+		case ended := <-reports:
+			hasEnded = true
+			go func() { stored <- h.send(ctx, js, task.ID, task.Attempt, task.Traceparent, ended) }()
 		case err := <-stored:
 			if err == nil {
 				h.answer(message, "+ACK")
@@ -342,9 +343,9 @@ func (h *handler) handle(js jetstream.JetStream, message *nats.Msg) {
 			} else {
 				h.answer(message, "+ACK")
 			}
-			if result == nil {
+			if !hasEnded {
 				// It keeps its place until it has ended.
-				<-body
+				<-reports
 			}
 			return
 		}
@@ -357,12 +358,12 @@ func (h *handler) beatEvery() time.Duration {
 	return h.ackWait / 3
 }
 
-// body runs the handler, and writes what becomes of it.
-func (h *handler) body(ctx context.Context, task Task[json.RawMessage]) (body []byte) {
+// report runs the handler, and writes what becomes of it.
+func (h *handler) report(ctx context.Context, js jetstream.JetStream, task Task[json.RawMessage]) (ended report) {
 	defer func() {
 		if panicked := recover(); panicked != nil {
 			h.log.Error("a handler panics", "task", task.ID, "type", h.name(), "panic", panicked)
-			body = failed(task.Attempt, &Failure{Title: "the handler panics", Detail: fmt.Sprint(panicked), Retryable: true})
+			ended = failed(task.Attempt, &Failure{Title: "the handler panics", Detail: fmt.Sprint(panicked), Retryable: true})
 		}
 	}()
 	var output any
@@ -372,17 +373,10 @@ func (h *handler) body(ctx context.Context, task Task[json.RawMessage]) (body []
 		output, err = h.work(ctx, task)
 	}
 	if err == nil {
-		body, err = json.Marshal(object{"attempt": task.Attempt, "output": output})
-		if err != nil {
-			err = &Failure{Type: "ResultUnfit", Title: "the result is not JSON", Detail: err.Error()}
-		}
-		if largest := bodyBytesMax(h.nc.MaxPayload()); len(body) > largest {
-			title := fmt.Sprintf("the result has %d bytes, more than the %d that a message may have", len(body), largest)
-			err = &Failure{Type: "ResultTooLarge", Title: title, Detail: "keep large data elsewhere and return a reference to it"}
-		}
+		ended, err = h.result(ctx, js, task, output)
 	}
 	if err == nil {
-		return body
+		return ended
 	}
 	var failure *Failure
 	if !errors.As(err, &failure) {
@@ -392,7 +386,7 @@ func (h *handler) body(ctx context.Context, task Task[json.RawMessage]) (body []
 	return failed(task.Attempt, failure)
 }
 
-func failed(attempt int, failure *Failure) []byte {
+func failed(attempt int, failure *Failure) report {
 	problem := object{"title": short(failure.Title)}
 	problem.set("type", failure.Type)
 	problem.set("detail", short(failure.Detail))
@@ -405,17 +399,20 @@ func failed(attempt int, failure *Failure) []byte {
 	}
 	// Text and numbers always have a form in JSON.
 	data, _ := json.Marshal(body)
-	return data
+	return report{body: data}
 }
 
 // send publishes a result until JetStream says that it is stored, or nobody wants it any more.
-func (h *handler) send(ctx context.Context, js jetstream.JetStream, id string, attempt int, trace string, body []byte) error {
+func (h *handler) send(ctx context.Context, js jetstream.JetStream, id string, attempt int, trace string, ended report) error {
 	message := nats.NewMsg("staunch.cmd.task." + h.name() + "." + Token(id))
-	message.Data = body
+	message.Data = ended.body
 	message.Header.Set("Nats-Msg-Id", fmt.Sprintf("%s.%d.result", id, attempt))
 	message.Header.Set("Staunch-Attempt", strconv.Itoa(attempt))
 	if trace != "" {
 		message.Header.Set("traceparent", trace)
+	}
+	if ended.object != "" {
+		message.Header.Set("Staunch-Payload", "$payload="+ended.object)
 	}
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, retryWaitMax) {
 		attempting, stop := context.WithTimeout(ctx, 5*time.Second)

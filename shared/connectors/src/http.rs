@@ -1,19 +1,19 @@
 //! HTTP requests. The client follows redirects itself, so that the guard checks each hop.
 
 mod body;
+mod redirect;
 
 use std::error::Error as _;
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use engine::Request;
-use http::header::{
-    AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, LOCATION,
-};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use engine::{Request, SecretParts};
+use http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, HOST};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use model::{Map, depth, limits, media};
-use reqwest::{Client, Response, Url, redirect};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Response, Url};
 use serde_json::{Value, json};
 
 use crate::calls::{CallEnd, ErrorKind, with_cause};
@@ -43,6 +43,8 @@ struct Hop {
     method: Method,
     headers: HeaderMap,
     body: Option<Segments>,
+    /// The parts that stay at the origin that they were sent to.
+    secret: SecretParts,
 }
 
 impl Http {
@@ -56,7 +58,7 @@ impl Http {
         // The first provider that is installed in a process stays; ours are all the same.
         drop(rustls::crypto::ring::default_provider().install_default());
         let client = roots::trusted_by(Client::builder())
-            .redirect(redirect::Policy::none())
+            .redirect(Policy::none())
             .no_proxy()
             .connect_timeout(CONNECT_TIME_MAX)
             .user_agent(concat!("staunch/", env!("CARGO_PKG_VERSION")))
@@ -103,7 +105,7 @@ impl Http {
                 request = request.header(CONTENT_LENGTH, bytes).body(body);
             }
             let response = request.send().await.map_err(|error| failed(&error))?;
-            match hop.redirected(&response) {
+            match hop.redirected(&response).map_err(CallEnd::refused)? {
                 Some(next) => hop = next,
                 None => return read(&self.depot, response, call.as_file).await,
             }
@@ -137,32 +139,7 @@ impl Hop {
         }
         headers.remove(HOST);
         headers.remove(CONTENT_LENGTH);
-        Ok(Self { url, method, headers, body })
-    }
-
-    /// The target of a redirect, by the rules of browsers; none when the response is the answer.
-    fn redirected(&self, response: &Response) -> Option<Self> {
-        let status = response.status();
-        let to = response.headers().get(LOCATION)?.to_str().ok()?;
-        let url = self.url.join(to).ok()?;
-        let is_read = matches!(self.method, Method::GET | Method::HEAD);
-        let keeps = match status {
-            StatusCode::PERMANENT_REDIRECT | StatusCode::TEMPORARY_REDIRECT => true,
-            StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND => self.method != Method::POST,
-            StatusCode::SEE_OTHER => is_read,
-            _ => return None,
-        };
-        let mut headers = self.headers.clone();
-        if url.origin() != self.url.origin() {
-            headers.remove(AUTHORIZATION);
-            headers.remove(COOKIE);
-        }
-        if keeps {
-            let (method, body) = (self.method.clone(), self.body.clone());
-            return Some(Self { url, method, headers, body });
-        }
-        headers.remove(CONTENT_TYPE);
-        Some(Self { url, method: Method::GET, headers, body: None })
+        Ok(Self { url, method, headers, body, secret: call.secret.clone() })
     }
 }
 

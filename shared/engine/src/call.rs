@@ -1,6 +1,7 @@
 //! Calls: the work outside of the engine whose result an activity waits for.
 
 mod nats;
+mod secret;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 pub use nats::{NatsCall, Outgoing};
+pub use secret::SecretParts;
 
 /// A call that an activity waits for. It is made after the burst that asks for it is committed, and
 /// again after a crash, with the same key.
@@ -88,6 +90,9 @@ pub struct Request {
     /// The content of the answer is wanted as a file, whatever it is.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub as_file: bool,
+    /// The parts that contain a secret. It is known while the call is made, and never stored.
+    #[serde(skip)]
+    pub secret: SecretParts,
 }
 
 /// An SQL statement to run, with bound parameters.
@@ -339,6 +344,7 @@ impl TryFrom<Stored> for Call {
                 content_type: stored.content_type,
                 content: stored.content,
                 as_file: stored.as_file,
+                secret: SecretParts::default(),
             }),
             (None, ..) => return Err("a call has neither an operation nor a url and a method"),
         };

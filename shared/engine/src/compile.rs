@@ -37,6 +37,7 @@ pub(crate) use findings::Oversights;
 pub(crate) use ids::Ids;
 pub use ids::UNTYPED;
 pub use members::near_members;
+pub(crate) use members::{COMMON, KEPT, OF_WORKFLOWS};
 pub use planning::{Part, Planning};
 
 use crate::chart::WORKFLOW_ID;

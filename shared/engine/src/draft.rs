@@ -33,6 +33,8 @@ pub(crate) struct Draft<'a> {
     pub(crate) recorder: Recorder,
     /// The turn continues an earlier one that used up its budget.
     pub(crate) is_continued: bool,
+    /// An incident had ended the instance, and in this turn it runs again.
+    pub(crate) is_revived: bool,
     /// Activity executions so far.
     pub(crate) steps: usize,
     /// Approximate number of bytes written so far.
@@ -74,6 +76,7 @@ impl<'a> Draft<'a> {
             journal: Journal::default(),
             recorder,
             is_continued: false,
+            is_revived: false,
             steps: 0,
             bytes: 0,
             journal_bytes: 0,

@@ -17,7 +17,7 @@ use crate::run::Run;
 use crate::state::State;
 use crate::{
     Alter, Asked, Bounds, Descriptor, Env, Input, Languages, Library, Problem, Reference, Registry,
-    Rest, Sites, Step, Surroundings, Turn, compile, invariant, library, misshapen,
+    Rest, Sites, Step, Surroundings, Turn, compile, invariant, library, misshapen, spelling,
 };
 
 /// The input of activities that start another workflow: its definition id.
@@ -103,6 +103,12 @@ impl Engine {
     #[must_use]
     pub fn sites(&self, definition: &Definition, library: &Library) -> Sites {
         Sites::of(definition, library, &self.activities)
+    }
+
+    /// Gives the members of all activities of a definition the names that they have here: they are read
+    /// in any case, and clients know one.
+    pub fn spell(&self, definition: &mut Definition) {
+        spelling::of(definition, &self.activities);
     }
 
     /// The parts of a definition that have another shape than a workflow has, with their places: in a

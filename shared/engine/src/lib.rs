@@ -69,6 +69,7 @@ mod run;
 mod schema;
 mod searchable;
 mod sites;
+mod spelling;
 mod state;
 mod step;
 mod surroundings;
@@ -82,8 +83,8 @@ mod view;
 
 pub use activity::Activity;
 pub use call::{
-    Attachment, Call, FileAccess, Mail, NatsCall, Operation, Outgoing, Request, Statement, Tries,
-    Wanted,
+    Attachment, Call, FileAccess, Mail, NatsCall, Operation, Outgoing, Request, SecretParts,
+    Statement, Tries, Wanted,
 };
 pub use chart::{Charted, ChartedVariable, WORKFLOW_ID, WORKFLOW_TYPE, pascal};
 pub use compile::{Part, Planning, UNTYPED, near_language, near_members, short_language};

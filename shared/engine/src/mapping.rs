@@ -3,6 +3,7 @@
 //! container's place.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use model::{ActivityId, limits};
 
@@ -41,7 +42,7 @@ impl<'p> Mapping<'p> {
         }
         if map.len() > limits::ACTIVITIES_MAX {
             let max = limits::ACTIVITIES_MAX;
-            return Err(vec![flaw(format!("there are {} of them: use at most {max}", map.len()))]);
+            return Err(vec![flaw(format!("it has {} entries: use at most {max}", map.len()))]);
         }
         let (before, after) = (Names::of(old), Names::of(new));
         let mut problems = Vec::new();
@@ -73,11 +74,11 @@ impl<'p> Mapping<'p> {
         let (before, after) = (self.old.node(was), self.new.node(is));
         if before.type_name() != after.type_name() {
             return Some(flaw(format!(
-                "{} is a {}, and {} is a {} there: name an activity of the same type",
+                "{} is {}, and {} is {} there: name an activity of the same type",
                 before.id,
-                before.type_name(),
+                with_article(before.type_name()),
                 after.id,
-                after.type_name()
+                with_article(after.type_name())
             )));
         }
         let other = self.named.insert(was, is).filter(|other| *other != is)?;
@@ -144,7 +145,7 @@ impl<'p> Mapping<'p> {
             let (first, place) = (&self.old.node(first).id, &self.new.node(place).id);
             let message = format!(
                 "the instance is at this activity and at {first}, and both would be {place} there: \
-                 name different places in `activities`"
+                 map them to different activities"
             );
             Problem::error(Some(&node.id), None, message)
         })
@@ -239,6 +240,31 @@ fn owners(outline: &Outline) -> Vec<Option<NodeRef>> {
     owners
 }
 
-fn flaw(message: String) -> Problem {
-    Problem::error(None, Some("activities"), message)
+/// A problem of the map. It is read in answers of the API, in Studio and on the command line, which have
+/// different names for the map.
+fn flaw(message: impl fmt::Display) -> Problem {
+    Problem::error(None, None, format!("the map of activities: {message}"))
+}
+
+/// The name of a type, with the article that fits it.
+pub(crate) fn with_article(type_name: &str) -> String {
+    let has_vowel = type_name.starts_with(['A', 'E', 'I', 'O', 'U', 'a', 'e', 'i', 'o', 'u']);
+    format!("{} {type_name}", if has_vowel { "an" } else { "a" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_type_has_the_article_that_fits_it() {
+        for (name, expected) in [
+            ("Elsa.Event", "an Elsa.Event"),
+            ("Acme.Order", "an Acme.Order"),
+            ("Shop.Order", "a Shop.Order"),
+            ("event", "an event"),
+        ] {
+            assert_eq!(with_article(name), expected);
+        }
+    }
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::Problem;
 use crate::alter::refused;
 use crate::draft::Draft;
-use crate::mapping::Mapping;
+use crate::mapping::{Mapping, with_article};
 use crate::moving::Moving;
 use crate::outline::{Declared, Node, Outline};
 use crate::program::Program;
@@ -128,16 +128,19 @@ fn placed(mapping: &Mapping<'_>, key: &str, owner: Option<&str>) -> Option<Probl
     let (node_ref, before) = mapping.old.keyed(key);
     let about = |message: String| Some(Problem::error(Some(&before.id), None, message));
     let Some(after) = mapping.place(node_ref) else {
-        return about(
-            "the instance is at this activity, which is not there: name its place in `activities`"
-                .to_owned(),
-        );
+        return about(format!(
+            "the instance is at this activity, which is not there: map it to an activity of version \
+             {}",
+            new.version
+        ));
     };
     let (was, is) = (before.type_name(), new.node(after).type_name());
     if was != is {
         return about(format!(
-            "the instance is at this activity, which is a {is} there, not a {was}: name the place of \
-             one of its type in `activities`"
+            "the instance is at this activity, which is {} there, not {}: map it to an activity of \
+             its type",
+            with_article(is),
+            with_article(was)
         ));
     }
     let owner = owner?;

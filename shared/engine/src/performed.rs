@@ -50,25 +50,29 @@ impl<'a> Step<'_, 'a> {
         }
     }
 
-    /// Ends the activity with the result of its worker.
+    /// Ends the activity with the result of its worker. Where an object stands for a large one, the value
+    /// is looked into, and the object is the result.
     ///
     /// # Errors
-    /// [`Failure`] when the result does not fit its schema or what is bound to it, or its outcome is
-    /// none of the type.
+    /// [`Failure`] when the result cannot be read, or does not fit its schema or what is bound to it, or
+    /// its outcome is none of the type.
     pub fn worker_done(&mut self, result: Value, outcome: Option<&str>) -> Decision {
         let Some((used, performed)) = self.used_and_performed() else { return Ok(Next::done()) };
         let wrong =
             |message: String| Err(Failure::new("InvalidTaskResult", message).in_category("Task"));
-        if let Some((place, flaw)) = performed.output.flaws(&result).into_iter().next() {
-            let label = performed.kind.label();
+        let label = performed.kind.label();
+        let whole = match self.entire(result.clone()) {
+            Ok(whole) => whole,
+            Err(reason) => return wrong(format!("the result of the type {label}: {reason}")),
+        };
+        if let Some((place, flaw)) = performed.output.flaws(&whole).into_iter().next() {
             return wrong(format!("the result does not fit the type {label}: {place} {flaw}"));
         }
         let outcomes = used.outcomes.as_ref().map_or(&[][..], |outcomes| &outcomes.names);
         let outcome = match outcome {
             Some(outcome) if !outcomes.iter().any(|known| known == outcome) => {
                 return wrong(format!(
-                    "the type {} has no outcome {outcome}: it has {}",
-                    performed.kind.label(),
+                    "the type {label} has no outcome {outcome}: it has {}",
                     outcomes.join(", ")
                 ));
             }
@@ -77,7 +81,7 @@ impl<'a> Step<'_, 'a> {
         };
         // The members of an object that are outputs of their own.
         for output in used.outputs.iter().skip(1) {
-            if let Some(value) = result.get(&output.name) {
+            if let Some(value) = whole.get(&output.name) {
                 self.set_output(&output.name, value.clone())?;
             }
         }

@@ -138,7 +138,8 @@ impl<'a> Run<'a> {
             self.draft.state.responds = false;
         }
         let after = self.draft.state.status;
-        if after != before {
+        // An instance that runs again and fails again ends a second time.
+        if after != before || self.draft.is_revived {
             self.draft.announce(after, None);
         }
         rest

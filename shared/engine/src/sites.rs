@@ -19,7 +19,8 @@ use crate::{Library, Reference};
 /// The activities of a definition, each at its place.
 #[derive(Clone, Debug, Default)]
 pub struct Sites {
-    /// The root activity as it was written; each activity also has `id`, `nodeId` and `version`.
+    /// The root activity as it was written; each activity also has `id`, `nodeId` and `version`, and
+    /// `name`, `customProperties` and `metadata`, which are empty where nothing was written.
     pub root: Value,
     /// The activities, each before those that it holds.
     pub list: Vec<Site>,
@@ -121,6 +122,13 @@ impl Walk<'_> {
         if find(raw, "version").is_none_or(Value::is_null) {
             let kind = self.library.type_of_worker(&self.types, &type_name, None);
             raw.insert("version".to_owned(), json!(kind.map_or(1, |kind| kind.version)));
+        }
+        for (member, empty) in
+            [("name", Value::Null), ("customProperties", json!({})), ("metadata", json!({}))]
+        {
+            if find(raw, member).is_none_or(Value::is_null) {
+                raw.insert(member.to_owned(), empty);
+            }
         }
         let inside =
             Above { node_id: &node_id, owner: Some(self.list.len()), depth: above.depth + 1 };

@@ -233,6 +233,12 @@ impl State {
         open.fence(&report, is_paused)
     }
 
+    /// Whether this attempt of the task of a bookmark is over: no report about it counts any more.
+    #[must_use]
+    pub fn has_passed(&self, bookmark_id: &BookmarkId, attempt: u32) -> bool {
+        self.open_task(bookmark_id).is_some_and(|(_, open, _)| attempt < open.attempt)
+    }
+
     /// The input that hands out the task of a bookmark again, if its current attempt was handed out
     /// before this time; none if there is no such task, or it can do without.
     #[must_use]

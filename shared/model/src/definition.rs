@@ -147,8 +147,9 @@ impl Definition {
     }
 }
 
-/// Removes from every activity what answers add to it: its place, and its version where that is 1. A
-/// place ends with the activity's id; any other `nodeId` is a value that the author wrote.
+/// Removes from every activity what answers add to it: its place, its version where that is 1, and members
+/// in which nothing is. A place ends with the activity's id; any other `nodeId` is a value that the author
+/// wrote.
 fn unplaced(value: &mut Value) {
     match value {
         Value::Object(members) => {
@@ -163,6 +164,15 @@ fn unplaced(value: &mut Value) {
                 members.remove("nodeId");
                 if members.get("version") == Some(&Value::from(1)) {
                     members.remove("version");
+                }
+                if members.get("name").is_some_and(Value::is_null) {
+                    members.remove("name");
+                }
+                for member in ["customProperties", "metadata"] {
+                    let held = members.get(member).and_then(Value::as_object);
+                    if held.is_some_and(Map::is_empty) {
+                        members.remove(member);
+                    }
                 }
             }
             members.values_mut().for_each(unplaced);
@@ -361,7 +371,15 @@ mod tests {
         let placed = read(
             r#"{"root": {"type": "X", "id": "a", "nodeId": "Workflow1:a", "version": 1, "y": []}}"#,
         );
-        assert!(placed.has_content_of(&read(r#"{"root": {"type": "X", "id": "a", "y": []}}"#)));
+        let plain = read(r#"{"root": {"type": "X", "id": "a", "y": []}}"#);
+        assert!(placed.has_content_of(&plain));
+        let filled = |metadata: &str| {
+            let root = r#"{"type": "X", "id": "a", "nodeId": "Workflow1:a", "version": 1, "y": [],
+                "name": null, "customProperties": {}, "metadata": "#;
+            read(&format!(r#"{{"root": {root}{metadata}}}}}"#))
+        };
+        assert!(filled("{}").has_content_of(&plain));
+        assert!(!filled(r#"{"x": 1}"#).has_content_of(&plain));
         let written = r#"{"root": {"type": "X", "y": {"type": "t", "id": "a", "nodeId": "NODE"}}}"#;
         let changed = written.replace("NODE", "OTHER");
         assert!(!read(written).has_content_of(&read(&changed)));

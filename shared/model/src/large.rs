@@ -2,6 +2,10 @@
 //! object that names it stands in its place: `{"$payload": "sha256-…", "bytes": 300000}`. This is the
 //! claim check of *Enterprise Integration Patterns* (Hohpe, Woolf, 2003).
 
+use std::cell::Cell;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Value, json};
 
 use crate::{Map, PayloadHash, depth, json};
@@ -45,6 +49,82 @@ pub fn read(bytes: &[u8]) -> Result<Value, String> {
     let value = serde_json::from_slice(bytes).map_err(|error| format!("it is no JSON: {error}"))?;
     depth::check_held(&value).map_err(|error| error.to_string())?;
     Ok(value)
+}
+
+/// Refuses bytes that are no JSON of a value which a command may carry, and returns whether `finds` is true
+/// of a text in it. The value itself, which may take many times the memory of its bytes, is not made.
+///
+/// # Errors
+/// The reason.
+pub fn check(bytes: &[u8], finds: fn(&str) -> bool) -> Result<bool, String> {
+    json::check_integers(bytes).map_err(|error| error.to_string())?;
+    depth::check_json_value(bytes).map_err(|error| error.to_string())?;
+    let is_found = Cell::new(false);
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let read = Checking { finds, is_found: &is_found }.deserialize(&mut reader);
+    let read = read.and_then(|()| reader.end());
+    read.map_err(|error| format!("it is no JSON: {error}"))?;
+    Ok(is_found.get())
+}
+
+/// Reads a value to its end, and does not make it.
+#[derive(Clone, Copy)]
+struct Checking<'f> {
+    finds: fn(&str) -> bool,
+    is_found: &'f Cell<bool>,
+}
+
+impl<'de> DeserializeSeed<'de> for Checking<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Checking<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        if (self.finds)(text) {
+            self.is_found.set(true);
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        while items.next_element_seed(self)?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        while members.next_entry_seed(self, self)?.is_some() {}
+        Ok(())
+    }
 }
 
 /// The names of all payloads for which this value, or a part of it, stands.
@@ -185,5 +265,26 @@ mod tests {
         assert!(read(b"123456789012345678901234567890").unwrap_err().contains("64 bits"));
         let deep = "[".repeat(100) + &"]".repeat(100);
         assert!(read(deep.as_bytes()).unwrap_err().contains("nested"));
+    }
+
+    #[test]
+    fn a_check_says_what_a_reader_says() {
+        let good = ["1", "null", r#"{"a": [1.5, -2, "\u00e4", true], "b": {"": {}}}"#];
+        for json in good.map(str::as_bytes) {
+            assert_eq!((check(json, |_| false), read(json).is_ok()), (Ok(false), true));
+        }
+        let found = |json: &str| check(json.as_bytes(), |text| text.starts_with("{a"));
+        assert_eq!(found(r#"[1, {"b": ["\u007ba"]}]"#), Ok(true));
+        assert_eq!(found(r#"[1, {"b": ["a"]}]"#), Ok(false));
+        let check = |json: &[u8]| check(json, |_| false);
+        let lone = r#""\ud800""#.as_bytes();
+        for json in [&b""[..], b"{", b"[1,]", b"1 2", b"1e999", b"\"\xff\"", lone, b"nul"] {
+            assert!(check(json).unwrap_err().contains("no JSON"), "{json:?}");
+            assert!(read(json).is_err(), "{json:?}");
+        }
+        assert!(check(b"123456789012345678901234567890").unwrap_err().contains("64 bits"));
+        let nested = |levels| "[".repeat(levels) + &"]".repeat(levels);
+        assert_eq!(check(nested(64).as_bytes()), Ok(false));
+        assert!(check(nested(65).as_bytes()).unwrap_err().contains("nested"));
     }
 }

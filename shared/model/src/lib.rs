@@ -28,6 +28,7 @@ mod retry;
 mod route;
 mod schedule;
 mod script_library;
+pub mod sealed;
 mod searchable;
 mod source;
 pub mod span;

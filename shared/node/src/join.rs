@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use bus::{Bucket, Bus, Home, Member, Presence};
 use bus_nats::NatsBus;
-use chassis::{Chance, Clock, Life, Settings, SystemChance};
+use chassis::{Chance, Clock, ConfigError, Life, Settings, SystemChance};
 use store::Store;
 use store_sql::SqlStore;
 use tokio::net::UdpSocket;
@@ -45,9 +45,10 @@ impl Node {
     ///
     /// # Errors
     /// When the broker or the database does not answer, is not prepared, or the broker belongs to
-    /// another database.
+    /// another database. [`ConfigError`] when the key of the settings is one of the database.
     pub async fn join(settings: &Settings, roles: &[&str]) -> anyhow::Result<Self> {
         let store = open(settings).await.context("open the database")?;
+        bootstrap_is_nobodys(settings, &store).await?;
         let nats = open_bus(settings, roles).await.context("connect to NATS")?;
         let bus: Arc<dyn Bus> = Arc::new(nats.clone());
         let home = home(&store, &*bus).await.context("read the id of the cluster")?;
@@ -107,6 +108,19 @@ impl Node {
         self.store.close().await;
         self.nats.close().await;
     }
+}
+
+/// Refuses an `api-key` that the database has, too: whoever has it would get all permissions.
+async fn bootstrap_is_nobodys(settings: &Settings, store: &dyn Store) -> anyhow::Result<()> {
+    let Some(key) = &settings.api_key else { return Ok(()) };
+    let owner = store::key_owner(store, &store::key_hash(key.expose())).await;
+    let Some(owner) = owner.context("look for the api-key in the database")? else { return Ok(()) };
+    let why = format!(
+        "the setting api-key, or STAUNCH_API_KEY, is the key of {owner} in the database: at this \
+         node it would have all permissions. Start the node without it, or with a key of its own, \
+         such as one from `openssl rand -hex 32`; the variable is for both nodes and commands"
+    );
+    Err(ConfigError::Unsafe(why).into())
 }
 
 /// The address of this machine towards its first NATS server, by which others may reach it, too;

@@ -19,8 +19,14 @@ const TRUTHS: [&str; 5] = ["1", "true", "on", "yes", "y"];
 
 /// The reason why a text does not name a place for objects.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Unusable(String);
+pub enum Unusable {
+    /// It begins as the address of a place of another kind.
+    #[error("`{0}:` is no kind of place that is known: use a folder, or s3://bucket/prefix")]
+    Kind(String),
+    /// It names a place that cannot be used.
+    #[error("{0}")]
+    Reason(String),
+}
 
 /// Opens a folder, which is made if it is missing, or `s3://bucket/prefix`. Region, endpoint and
 /// credentials of a bucket come from the usual `AWS_…` variables. Whether a bucket answers is not
@@ -75,9 +81,10 @@ pub fn check(text: &str) -> Result<(), Unusable> {
 /// The bucket of a text and the prefix in it; none if the text names a folder.
 fn bucket(text: &str) -> Result<Option<(&str, Path)>, Unusable> {
     let Some(bucket) = text.strip_prefix("s3://") else {
-        return match text.contains("://") {
-            true => Err(wrong(&"use a folder, or s3://bucket/prefix")),
-            false => Ok(None),
+        return match scheme(text) {
+            Some(scheme) => Err(Unusable::Kind(scheme.to_owned())),
+            None if text.contains("://") => Err(wrong(&"use a folder, or s3://bucket/prefix")),
+            None => Ok(None),
         };
     };
     let (bucket, prefix) = bucket.split_once('/').unwrap_or((bucket, ""));
@@ -88,8 +95,18 @@ fn bucket(text: &str) -> Result<Option<(&str, Path)>, Unusable> {
     Ok(Some((bucket, prefix)))
 }
 
+/// The scheme of a text that begins as a URL does (RFC 3986). One letter is a drive of Windows.
+fn scheme(text: &str) -> Option<&str> {
+    let (scheme, _) = text.split_once(':')?;
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.len() > 1
+        && scheme.chars().all(is_part);
+    is_scheme.then_some(scheme)
+}
+
 fn wrong(reason: &dyn std::fmt::Display) -> Unusable {
-    Unusable(reason.to_string())
+    Unusable::Reason(reason.to_string())
 }
 
 #[cfg(test)]
@@ -118,7 +135,15 @@ mod tests {
         let folder = here.path().join("a/b");
         open(folder.to_str().unwrap()).unwrap();
         assert!(folder.is_dir());
-        for (text, reason) in [("gs://bucket", "use a folder"), ("s3:///x", "no bucket")] {
+        for (text, reason) in [
+            ("gs://bucket", "`gs:` is no kind of place that is known: use a folder, or s3://"),
+            ("files:/x", "`files:` is no kind of place"),
+            ("file:x", "`file:` is no kind of place"),
+            ("S3:bucket", "`S3:` is no kind of place"),
+            ("s3:bucket", "`s3:` is no kind of place"),
+            ("/a://b", "use a folder"),
+            ("s3:///x", "no bucket"),
+        ] {
             let refused = open(text).unwrap_err().to_string();
             assert!(refused.contains(reason), "{text}: {refused}");
             assert_eq!(check(text).unwrap_err().to_string(), refused);
@@ -126,5 +151,8 @@ mod tests {
         let other = here.path().join("other");
         assert!(check(other.to_str().unwrap()).is_ok() && check("s3://bucket/a").is_ok());
         assert!(!other.exists());
+        for folder in ["./files:x", "/a:b", "a b:c", "1a:b", r"C:\parts"] {
+            assert_eq!(check(folder), Ok(()), "{folder}");
+        }
     }
 }

@@ -11,6 +11,7 @@ use async_trait::async_trait;
 use bus::Outside;
 use bytes::Bytes;
 use object_store::ObjectStore;
+use objects::Unusable;
 use store::{Nameless, Store};
 
 use crate::Error;
@@ -59,7 +60,8 @@ impl Places {
     /// it is missing. Whether they answer is not asked.
     ///
     /// # Errors
-    /// [`Error::Place`] for a text that names no place, and for a place that is named twice.
+    /// [`Error::Place`] for a text that names no place, such as `files:/x`, and for a place that is named
+    /// twice.
     pub fn open(texts: &[String]) -> Result<Self, Error> {
         let open = |text: &String| {
             let name = match text.trim_end_matches('/') {
@@ -67,13 +69,12 @@ impl Places {
                 name => name,
             };
             // Without its slashes, `s3://` would be a folder.
-            objects::check(text).map_err(|error| Error::Place(text.clone(), error.to_string()))?;
+            objects::check(text).map_err(|error| unusable(text, &error))?;
             let kind = match name {
                 DATABASE => Kind::Database,
                 NATS => Kind::Nats,
                 name => Kind::Objects {
-                    store: objects::open(name)
-                        .map_err(|error| Error::Place(text.clone(), error.to_string()))?,
+                    store: objects::open(name).map_err(|error| unusable(text, &error))?,
                     folder: (!name.contains("://")).then(|| Arc::from(Folder::new(name))),
                 },
             };
@@ -154,6 +155,15 @@ impl Shelves {
     pub(crate) fn find(&self, place: &str) -> Option<&Arc<dyn Shelf>> {
         self.0.iter().find(|(name, _)| **name == *place)?.1.as_ref()
     }
+}
+
+/// The refusal of a text; of one of an unknown kind, with all that are known.
+fn unusable(text: &str, error: &Unusable) -> Error {
+    let reason = match error {
+        Unusable::Kind(_) => format!("{error}, or {DATABASE}, or {NATS}"),
+        Unusable::Reason(reason) => reason.clone(),
+    };
+    Error::Place(text.to_owned(), reason)
 }
 
 async fn probe(shelf: &dyn Shelf, id: &str) -> Result<(), String> {

@@ -17,7 +17,8 @@ pub const SEQUENCE: &str = "Staunch-Sequence";
 pub const LINEAGE: &str = "Staunch-Lineage";
 /// `<member>=<object>`: the member of the input gets the file that a client has put into the object store
 /// [`crate::subject::PAYLOADS_STORE`]. A message may have several; in [`crate::Headers`] they are one
-/// value, with [`PAYLOAD_BETWEEN`] between them.
+/// value, with [`PAYLOAD_BETWEEN`] between them. `$payload=<object>` is alone: the JSON in the object is the
+/// whole result of a task.
 pub const PAYLOAD: &str = "Staunch-Payload";
 /// What is between several values of [`PAYLOAD`].
 pub const PAYLOAD_BETWEEN: &str = ", ";

@@ -7,10 +7,14 @@ mod value;
 mod variable;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use model::limits;
 
 pub(crate) use flow::{ARROW, DONE};
 pub(crate) use variable::type_of;
 
+use crate::elsa;
 use crate::scope::Scope;
 use crate::tree::{Flaw, Mark, Member, Node, Tree};
 use crate::vocabulary::Vocabulary;
@@ -23,6 +27,9 @@ pub(crate) const FULL: &str = "full";
 pub(crate) const EACH: &str = "each";
 /// The value of `nodeId` in [`EACH`]: the ids from the root.
 pub(crate) const PATH: &str = "path";
+
+/// Members that every activity has unless it says otherwise, with their bytes.
+pub(crate) type Defaults = Arc<Vec<(Member, usize)>>;
 
 impl Vocabulary {
     /// The full form of a definition. A definition without an id gets the given one.
@@ -48,27 +55,57 @@ impl Vocabulary {
 /// An expansion in progress.
 pub(crate) struct Expansion<'v> {
     pub(crate) vocabulary: &'v Vocabulary,
-    pub(crate) each: Vec<Member>,
+    pub(crate) each: Defaults,
     pub(crate) scope: Scope,
     pub(crate) flaws: Vec<Flaw>,
     taken: BTreeSet<String>,
     numbers: BTreeMap<String, usize>,
+    /// The bytes that copies may still add; none once they were to add more.
+    copies_left: Option<usize>,
 }
 
 impl<'v> Expansion<'v> {
     pub(crate) fn new(vocabulary: &'v Vocabulary) -> Self {
         Self {
             vocabulary,
-            each: Vec::new(),
+            each: Defaults::default(),
             scope: Scope::default(),
             flaws: Vec::new(),
             taken: BTreeSet::new(),
             numbers: BTreeMap::new(),
+            copies_left: Some(limits::DEFINITION_BYTES_MAX),
         }
     }
 
     fn flaw(&mut self, mark: Mark, message: impl Into<String>) {
         self.flaws.push(mark.flaw(message));
+    }
+
+    /// Whether so many bytes may be copied to another place of the definition. Without a limit, a short
+    /// text could mean a definition of any size.
+    fn may_copy(&mut self, mark: Mark, bytes: usize) -> bool {
+        let Some(left) = self.copies_left else { return false };
+        self.copies_left = left.checked_sub(bytes);
+        if self.copies_left.is_none() {
+            let max = limits::DEFINITION_BYTES_MAX;
+            self.flaw(
+                mark,
+                format!(
+                    "what each and variables add to the activities has more than {max} bytes: write \
+                     less into each, and shorter values of variables"
+                ),
+            );
+        }
+        self.copies_left.is_some()
+    }
+
+    /// A variable as it is written where it is named.
+    fn variable_named(&mut self, mark: Mark, name: &str) -> Tree {
+        let bytes = self.scope.named(name).map_or(0, |found| found.bytes);
+        match self.may_copy(mark, bytes) {
+            true => elsa::variable(mark, name, &self.scope),
+            false => Tree::text(mark, name),
+        }
     }
 
     fn document(&mut self, tree: &Tree, id: Option<&str>) -> Tree {
@@ -105,7 +142,7 @@ impl<'v> Expansion<'v> {
     fn members(&mut self, members: &[Member]) -> Vec<Member> {
         if let Some(each) = members.iter().find(|member| member.name == EACH) {
             match &each.value.node {
-                Node::Map(members) => self.each.clone_from(members),
+                Node::Map(members) => self.each = defaults(members.iter().cloned()),
                 _ => self.flaw(each.value.mark, "each is an object: write members of activities"),
             }
         }
@@ -138,6 +175,15 @@ impl<'v> Expansion<'v> {
         }
         full
     }
+}
+
+/// The members with their bytes.
+pub(crate) fn defaults(members: impl Iterator<Item = Member>) -> Defaults {
+    let sized = members.map(|member| {
+        let bytes = member.bytes();
+        (member, bytes)
+    });
+    Arc::new(sized.collect())
 }
 
 /// The value in `{full: …}`.

@@ -1,6 +1,8 @@
 //! Reads JSON into a tree with places. The parser of values is `serde_json`; this file only adds
 //! the places.
 
+use std::collections::BTreeSet;
+
 use model::{depth, json};
 use serde_json::Value;
 
@@ -43,7 +45,7 @@ impl Reader<'_> {
     }
 
     fn members(&mut self) -> Result<Vec<Member>, Flaw> {
-        let mut members = Vec::new();
+        let (mut members, mut names) = (Vec::new(), BTreeSet::new());
         self.step();
         while self.goes_on('}') {
             let mark = self.mark;
@@ -51,7 +53,7 @@ impl Reader<'_> {
             self.skip_spaces();
             self.step();
             let value = self.value()?;
-            add(&mut members, Member { name, mark, value })?;
+            add(&mut members, &mut names, Member { name, mark, value })?;
         }
         Ok(members)
     }

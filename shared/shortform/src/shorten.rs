@@ -6,13 +6,14 @@ mod flow;
 mod value;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use model::Map;
 use serde_json::{Value, json};
 
-use crate::expand::{EACH, Expansion, FULL, PATH, WORKFLOW};
+use crate::expand::{Defaults, EACH, Expansion, FULL, PATH, WORKFLOW, defaults};
 use crate::scope::Scope;
-use crate::tree::{Member, Tree};
+use crate::tree::{Mark, Member, Tree};
 use crate::vocabulary::Vocabulary;
 
 /// Members of activities that `each` may give.
@@ -45,23 +46,21 @@ impl Vocabulary {
 struct Shortening<'v> {
     vocabulary: &'v Vocabulary,
     each: Map,
+    /// The same as members of activities.
+    defaults: Defaults,
     scope: Scope,
 }
 
 impl<'v> Shortening<'v> {
     fn new(vocabulary: &'v Vocabulary) -> Self {
-        Self { vocabulary, each: Map::new(), scope: Scope::default() }
+        let (each, defaults, scope) = (Map::new(), Defaults::default(), Scope::default());
+        Self { vocabulary, each, defaults, scope }
     }
 
     /// An expansion in the same place of the definition.
     fn expansion(&self) -> Expansion<'v> {
         let mut expansion = Expansion::new(self.vocabulary);
-        let each = self.each.iter().map(|(name, value)| Member {
-            name: name.clone(),
-            mark: Default::default(),
-            value: Tree::of(value),
-        });
-        expansion.each = each.collect();
+        expansion.each = Arc::clone(&self.defaults);
         expansion.scope = self.scope.clone();
         expansion
     }
@@ -69,6 +68,9 @@ impl<'v> Shortening<'v> {
     fn document(&mut self, members: &Map) -> Value {
         if let Some(root) = members.get("root") {
             self.each = self.common(root);
+            let each = self.each.iter();
+            self.defaults =
+                defaults(each.map(|(name, it)| Member::new(name, Mark::default(), Tree::of(it))));
         }
         let declared = members.get("variables").map(Tree::of);
         self.scope.enter(declared.as_ref());

@@ -1,5 +1,6 @@
 //! A value whose parts know their places in a text.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde_json::Value;
@@ -119,6 +120,16 @@ impl Tree {
         }
     }
 
+    /// About the bytes of the value as JSON.
+    pub(crate) fn bytes(&self) -> usize {
+        match &self.node {
+            Node::Scalar(Value::String(text)) => text.len() + 2,
+            Node::Scalar(other) => other.to_string().len(),
+            Node::List(items) => 2 + items.iter().map(|item| item.bytes() + 1).sum::<usize>(),
+            Node::Map(members) => 2 + members.iter().map(Member::bytes).sum::<usize>(),
+        }
+    }
+
     /// A member of an object: an exact match first, else in any case.
     #[must_use]
     pub fn member(&self, name: &str) -> Option<&Member> {
@@ -162,14 +173,23 @@ impl Member {
     pub(crate) fn new(name: &str, mark: Mark, value: Tree) -> Self {
         Self { name: name.to_owned(), mark, value }
     }
+
+    /// About the bytes of the member as JSON.
+    pub(crate) fn bytes(&self) -> usize {
+        self.name.len() + self.value.bytes() + 4
+    }
 }
 
-/// Adds a member to an object under construction.
+/// Adds a member to an object under construction, whose members have these names.
 ///
 /// # Errors
 /// [`Flaw`] when the object has a member of this name already.
-pub(crate) fn add(members: &mut Vec<Member>, member: Member) -> Result<(), Flaw> {
-    if members.iter().any(|other| other.name == member.name) {
+pub(crate) fn add(
+    members: &mut Vec<Member>,
+    names: &mut BTreeSet<String>,
+    member: Member,
+) -> Result<(), Flaw> {
+    if !names.insert(member.name.clone()) {
         return Err(member.mark.flaw(format!("{} is there twice: remove one", member.name)));
     }
     members.push(member);

@@ -6,6 +6,8 @@
 
 mod write;
 
+use std::collections::BTreeSet;
+
 use granit_parser::{Event, Parser, ScalarStyle};
 use model::limits;
 use serde_json::Value;
@@ -36,6 +38,8 @@ struct Open {
     tree: Tree,
     /// The name of the member that comes next.
     name: Option<(String, Mark)>,
+    /// The names of the members before it.
+    names: BTreeSet<String>,
 }
 
 #[derive(Default)]
@@ -79,7 +83,7 @@ impl Builder {
         if self.expects_name() {
             return Err(mark.flaw("the name of a member has to be a text"));
         }
-        self.open.push(Open { tree: Tree { mark, node }, name: None });
+        self.open.push(Open { tree: Tree { mark, node }, name: None, names: BTreeSet::new() });
         Ok(())
     }
 
@@ -105,9 +109,9 @@ impl Builder {
         match self.open.last_mut() {
             None => self.done = Some(value),
             Some(Open { tree: Tree { node: Node::List(items), .. }, .. }) => items.push(value),
-            Some(Open { tree: Tree { node: Node::Map(members), .. }, name }) => {
+            Some(Open { tree: Tree { node: Node::Map(members), .. }, name, names }) => {
                 let (name, mark) = name.take().unwrap_or_default();
-                add(members, Member { name, mark, value })?;
+                add(members, names, Member { name, mark, value })?;
             }
             Some(_) => {}
         }

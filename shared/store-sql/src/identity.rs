@@ -114,6 +114,13 @@ impl Identity for SqlStore {
         found.into_iter().map(user::Model::user).collect()
     }
 
+    async fn user(&self, id: &str) -> Result<Option<User>, Error> {
+        let find = user::Entity::find_by_id(id);
+        let found =
+            self.tried(|| async { Ok(find.clone().one(&self.database.reader).await?) }).await?;
+        found.map(user::Model::user).transpose()
+    }
+
     async fn user_named(&self, name: &str) -> Result<Option<User>, Error> {
         let find = user::Entity::find().filter(user::Column::Name.eq(name));
         let found =

@@ -196,8 +196,16 @@ impl Plans for SqlStore {
         .await
     }
 
-    async fn jobs(&self, id: &str, page: Page) -> Result<Listed<AlterationJob>, Error> {
-        let query = job::Entity::find().filter(job::Column::PlanId.eq(id));
+    async fn jobs(
+        &self,
+        id: &str,
+        status: Option<JobStatus>,
+        page: Page,
+    ) -> Result<Listed<AlterationJob>, Error> {
+        let mut query = job::Entity::find().filter(job::Column::PlanId.eq(id));
+        if let Some(status) = status {
+            query = query.filter(job::Column::Status.eq(status.as_str()));
+        }
         let (total, found) = self
             .tried(|| async {
                 let total = query.clone().count(&self.database.reader).await?;

@@ -1,5 +1,6 @@
 //! Definitions, their triggers and schedules.
 
+use std::fmt;
 use std::str::FromStr;
 
 use async_trait::async_trait;
@@ -27,6 +28,21 @@ pub enum VersionOption {
     Number(u32),
 }
 
+/// As it is read.
+impl fmt::Display for VersionOption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Latest => "Latest",
+            Self::Published => "Published",
+            Self::Draft => "Draft",
+            Self::LatestOrPublished => "LatestOrPublished",
+            Self::LatestAndPublished => "LatestAndPublished",
+            Self::All => "AllVersions",
+            Self::Number(number) => return write!(f, "{number}"),
+        })
+    }
+}
+
 impl FromStr for VersionOption {
     type Err = String;
 
@@ -38,12 +54,16 @@ impl FromStr for VersionOption {
             "LatestOrPublished" => Self::LatestOrPublished,
             "LatestAndPublished" => Self::LatestAndPublished,
             "AllVersions" => Self::All,
-            number => Self::Number(number.parse().map_err(|error| {
-                format!(
-                    "{text:?} is not a version ({error}): use AllVersions, Draft, Latest, Published, \
-                     LatestOrPublished, LatestAndPublished or a number"
-                )
-            })?),
+            number => match number.parse() {
+                Ok(number) => Self::Number(number),
+                Err(_) => {
+                    return Err(format!(
+                        "{text:?} is not a version: use AllVersions, Draft, Latest, Published, \
+                         LatestOrPublished, LatestAndPublished or a whole number from 0 to {}",
+                        u32::MAX
+                    ));
+                }
+            },
         })
     }
 }

@@ -155,6 +155,12 @@ pub trait Identity: Send + Sync {
     /// See [`Error`].
     async fn users(&self) -> Result<Vec<User>, Error>;
 
+    /// The user with this id.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    async fn user(&self, id: &str) -> Result<Option<User>, Error>;
+
     /// The user with this name.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use model::Timestamp;
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 use crate::{Error, Listed, Page};
 
@@ -21,6 +22,15 @@ pub struct ApiKey {
     pub created_at: Timestamp,
     /// The time from which it is refused; `None` for never.
     pub expires_at: Option<Timestamp>,
+    /// The id of the user who made it, or whose key made it: it is good while that user exists and is not
+    /// disabled. None for the key of nobody.
+    pub user_id: Option<String>,
+}
+
+/// The hash of an API key, as the database has it: lowercase hex SHA-256.
+#[must_use]
+pub fn key_hash(key: &str) -> String {
+    Sha256::digest(key.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The changes that the audit log has, by name and in the order of the alphabet: nothing else is

@@ -20,6 +20,7 @@ mod labels;
 mod leftovers;
 pub mod memory;
 mod outbox;
+mod owner;
 mod page;
 mod payloads;
 mod plans;
@@ -52,10 +53,11 @@ pub use instances::{
     Accepted, Burst, Commit, Expected, InstanceFilter, InstanceOrder, InstancePlace, Instances,
     Loaded, NewInstance, PlaceKey, TimeColumn, TimeFilter, TimeOperator,
 };
-pub use keys::{AUDITED, ApiKey, Audit, AuditFilter, Keys};
+pub use keys::{AUDITED, ApiKey, Audit, AuditFilter, Keys, key_hash};
 pub use labels::{Label, LabelKept, Labels, check_label, check_version_labels};
 pub use leftovers::{Leftover, Leftovers};
 pub use outbox::{Outbox, OutboxPlace, OutboxRow};
+pub use owner::key_owner;
 pub use page::{Listed, Page};
 pub use payloads::{Cleared, Nameless, Payload, PayloadChanges, Payloads};
 pub use plans::{AlterationJob, AlterationPlan, JobStatus, PlanStatus, Plans, Progress};

@@ -11,11 +11,12 @@ pub struct Page {
 }
 
 impl Page {
-    /// A page within the limits: `take` is 1 to [`limits::PAGE_ITEMS_MAX`]. A `skip` above
+    /// A page within the limits: `take` is at most [`limits::PAGE_ITEMS_MAX`]; a page of none has the
+    /// total alone. A `skip` above
     /// [`limits::LIST_ITEMS_MAX`] is after the end of every list, so such a page is empty.
     #[must_use]
     pub fn new(skip: u64, take: u64) -> Self {
-        let take = take.clamp(1, limits::PAGE_ITEMS_MAX);
+        let take = take.min(limits::PAGE_ITEMS_MAX);
         Self { skip: skip.min(limits::LIST_ITEMS_MAX), take }
     }
 

@@ -89,6 +89,9 @@ pub struct Progress {
 macro_rules! names {
     ($type:ident: $($name:ident),+) => {
         impl $type {
+            /// Every phase.
+            pub const ALL: &[Self] = &[$(Self::$name),+];
+
             /// Its name, as Elsa writes it.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
@@ -205,11 +208,16 @@ pub trait Plans: Send + Sync {
     /// See [`Error`].
     async fn end_plan(&self, id: &str, status: PlanStatus, now: Timestamp) -> Result<(), Error>;
 
-    /// One page of the jobs, in the order of their instances.
+    /// One page of the jobs, or of those in one phase, in the order of their instances.
     ///
     /// # Errors
     /// See [`Error`].
-    async fn jobs(&self, id: &str, page: Page) -> Result<Listed<AlterationJob>, Error>;
+    async fn jobs(
+        &self,
+        id: &str,
+        status: Option<JobStatus>,
+        page: Page,
+    ) -> Result<Listed<AlterationJob>, Error>;
 
     /// How many jobs are in each phase.
     ///

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use crate::aead::Key;
 use crate::opened::Entry;
-use crate::{Error, Master, Opened};
+use crate::{Error, Master, Opened, Watched};
 
 /// The number of secrets of an installation: each node has them in memory.
 pub const SECRETS_MAX: usize = 1_000;
@@ -22,6 +22,8 @@ pub const VALUE_BYTES_MAX: usize = 64 * 1024;
 pub const NAME_CHARS_MAX: usize = 200;
 /// How long what was read is used: a change is seen everywhere after this time.
 const FRESH: Duration = Duration::from_secs(1);
+/// The shortest time between two reads for names that were not found.
+const READ_PAUSE: Duration = Duration::from_millis(100);
 /// The row with the key that seals. It is no name of a secret.
 const SEALING: &str = ".sealing";
 
@@ -29,14 +31,17 @@ const SEALING: &str = ".sealing";
 pub struct Keeper {
     store: Arc<dyn Store>,
     master: Master,
+    /// What was read, and when that began.
     read: Mutex<Option<(Instant, Arc<Opened>)>>,
+    /// Held by the one that reads for a name that was not found.
+    reading: Mutex<()>,
 }
 
 impl Keeper {
     /// Over this database.
     #[must_use]
     pub fn new(store: Arc<dyn Store>, master: Master) -> Self {
-        Self { store, master, read: Mutex::new(None) }
+        Self { store, master, read: Mutex::new(None), reading: Mutex::new(()) }
     }
 
     /// The secrets, as they were at most a second ago.
@@ -48,8 +53,61 @@ impl Keeper {
         if let Some((_, opened)) = read.as_ref().filter(|(at, _)| at.elapsed() < FRESH) {
             return Ok(Arc::clone(opened));
         }
+        let began = Instant::now();
         let opened = Arc::new(self.open(now).await?);
-        *read = Some((Instant::now(), Arc::clone(&opened)));
+        *read = Some((began, Arc::clone(&opened)));
+        Ok(opened)
+    }
+
+    /// The secrets for one turn, as they were at most a second ago. Where the turn has read a name that
+    /// was not there, [`Self::has_come`] says whether it is to be run again.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn for_turn(&self, now: Timestamp) -> Result<Arc<Watched>, Error> {
+        let begun = Instant::now();
+        Ok(Arc::new(Watched::new(self.current(now).await?, begun)))
+    }
+
+    /// Whether a secret that a turn has not found is there now: one that was made before the turn began
+    /// always is. The database is read only for a name that was not found, and ten times a second at
+    /// most, for all turns together; this waits for that.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn has_come(&self, turn: &Watched, now: Timestamp) -> Result<bool, Error> {
+        let missed = turn.missed();
+        if missed.is_empty() {
+            return Ok(false);
+        }
+        let opened = self.since(turn.begun, now).await?;
+        Ok(missed.iter().any(|name| opened.has(name)))
+    }
+
+    /// The secrets as they are now. The database is read ten times a second at most: this waits for that.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn fresh(&self, now: Timestamp) -> Result<Arc<Opened>, Error> {
+        self.since(Instant::now(), now).await
+    }
+
+    /// The secrets as they were after this time.
+    async fn since(&self, begun: Instant, now: Timestamp) -> Result<Arc<Opened>, Error> {
+        let _reading = self.reading.lock().await;
+        let last = self.read.lock().await.clone();
+        if let Some((began, opened)) = last {
+            if began > begun {
+                return Ok(opened);
+            }
+            tokio::time::sleep_until(began + READ_PAUSE).await;
+        }
+        let began = Instant::now();
+        let opened = Arc::new(self.open(now).await?);
+        let mut read = self.read.lock().await;
+        if read.as_ref().is_none_or(|(known, _)| *known <= began) {
+            *read = Some((began, Arc::clone(&opened)));
+        }
         Ok(opened)
     }
 

@@ -12,6 +12,7 @@ mod master;
 mod opened;
 mod signing;
 mod start;
+mod watched;
 
 pub use error::Error;
 pub use keeper::{Keeper, NAME_CHARS_MAX, SECRETS_MAX, VALUE_BYTES_MAX, normal, shown};
@@ -19,3 +20,4 @@ pub use master::Master;
 pub use opened::Opened;
 pub use signing::is_encrypted_key;
 pub use start::check_start;
+pub use watched::Watched;

@@ -23,6 +23,13 @@ pub struct Opened {
     pub(crate) at: Timestamp,
 }
 
+impl Opened {
+    /// Whether there is a secret of this name, which is in lower case; it may be revoked or expired.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.entries.contains_key(name)
+    }
+}
+
 impl Vault for Opened {
     fn read(&self, name: &str) -> Result<String, String> {
         let name = normal(name);

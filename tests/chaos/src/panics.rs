@@ -58,7 +58,7 @@ enum Fate {
 use Fate::{Ends, FailsStop, Passes, PassesStop, Restarts};
 
 /// Every background task. The test fails where a process runs another one.
-const TASKS: [(&str, Fate); 66] = [
+const TASKS: [(&str, Fate); 67] = [
     ("admin port", Restarts),
     ("answer publisher", Passes),
     ("ask nodes", Passes),
@@ -68,6 +68,7 @@ const TASKS: [(&str, Fate); 66] = [
     ("cluster id: watch", Restarts),
     ("committer", Restarts),
     ("compile", Passes),
+    ("convert", Passes),
     ("connectors: file", Passes),
     ("drain", PassesStop),
     ("executor", Ends),
@@ -135,6 +136,9 @@ const LOGIN: &str = "/elsa/api/identity/login";
 /// Runs while somebody tries a workflow out.
 const TRIES: &str = "test run";
 const TRIAL: &str = "/elsa/api/tests/workflows";
+/// Runs while somebody writes a definition in short.
+const CONVERTS: &str = "convert";
+const SHORT_FORM: &str = "/elsa/api/workflow-definitions/short-form/shorten";
 /// Runs while somebody validates the cluster.
 const VALIDATES: &str = "ingress validation";
 const VALIDATION: &str = "/elsa/api/cluster/validation";
@@ -334,6 +338,11 @@ impl Occasions {
             let body = json!({"model": {"root": {"type": "Elsa.WriteLine", "text": "tried"}}});
             // It fails as long as the task panics.
             drop(world.api(PLACE).send(Method::POST, TRIAL, None, &body).await);
+        }
+        if left.contains(&CONVERTS) {
+            let body = json!({"model": {"root": {"type": "Elsa.WriteLine", "text": "short"}}});
+            // It fails as long as the task panics.
+            drop(world.api(PLACE).send(Method::POST, SHORT_FORM, None, &body).await);
         }
         // Once the others are done, which it disturbed: not all of them were struck in time.
         if left == [VALIDATES] {

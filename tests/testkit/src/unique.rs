@@ -1,6 +1,5 @@
 //! Values that differ on every call, in every test process.
 
-use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,8 +37,7 @@ fn since_epoch() -> std::time::Duration {
 #[must_use]
 #[expect(clippy::expect_used, reason = "a test without a port cannot go on")]
 pub fn free_port() -> u16 {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("no port is free");
-    listener.local_addr().expect("a bound listener has an address").port()
+    nats_server::free_port().expect("no port is free")
 }
 
 /// A SQLite database in this directory, made when it is opened.

@@ -41,8 +41,18 @@ if ! kill -0 $UNWANTED 2>/dev/null; then
     answer +ACK
     exit 5
 fi
-if wait $WORK; then
+ENDED=0 NAMED=()
+wait $WORK || ENDED=$?
+if [ $ENDED -eq 0 ] && [ "$(wc -c < "$FOLDER/output")" -le 100000 ]; then
     RESULT="{\"attempt\": $ATTEMPT, \"output\": $(cat "$FOLDER/output")}"
+elif [ $ENDED -eq 0 ]; then
+    # An argument of a command does not carry it: it is an object, which a header names. The name says what
+    # is in it, so one that somebody has replaced is not taken for it.
+    OBJECT=tasks/$TASK/$ATTEMPT/sha256-$(sha256sum < "$FOLDER/output" | cut -c 1-64)
+    until nats object put staunch_payloads "$FOLDER/output" --name "$OBJECT" --no-progress > /dev/null 2>&1; do
+        sleep 1
+    done
+    RESULT="{\"attempt\": $ATTEMPT}" NAMED=(-H "Staunch-Payload:\$payload=$OBJECT")
 else
     DETAIL=$(python3 -c 'import json, sys; print(json.dumps(sys.stdin.read()))' < "$FOLDER/error")
     RESULT="{\"attempt\": $ATTEMPT, \"status\": \"failed\", \"error\": {\"title\": \"the handler failed\", \"detail\": $DETAIL}}"
@@ -50,7 +60,7 @@ fi
 # The answer of JetStream has a sequence when the result is stored.
 send() {
     nats req "staunch.cmd.task.$TYPE.$VERSION.$TASK" "$RESULT" -H "Nats-Msg-Id:$TASK.$ATTEMPT.result" \
-        --timeout 30s --raw 2>/dev/null || true
+        ${NAMED[@]+"${NAMED[@]}"} --timeout 30s --raw 2>/dev/null || true
 }
 until [[ $(send) == *'"seq"'* ]]; do sleep 1; done
 [ -z "${CRASH:-}" ] || kill -9 $$

@@ -9,6 +9,7 @@ use testkit::{eventually, find_program, skip, within};
 use tokio::process::{Child, Command};
 use tokio::time::{Duration, Instant};
 
+use crate::scenario::LARGE;
 use crate::suite::TURN;
 use crate::world::{PATIENCE, World};
 
@@ -94,6 +95,7 @@ async fn the_command_nats_is_a_worker_and_a_client() {
         it_works,
         its_failures_are_tried_again,
         it_reads_a_large_value_of_an_input,
+        a_large_result_is_an_object,
         a_crash_before_the_result_repeats_the_task,
         a_crash_after_the_result_changes_nothing,
         a_cancelled_task_ends,
@@ -155,6 +157,16 @@ async fn it_reads_a_large_value_of_an_input(world: &World, shell: &Shell) {
     code(shell.worker("sh length", &handler, false), Some(0)).await;
     // The text as JSON has two quotation marks.
     assert_eq!(world.over(&instance, "Finished").await.output["Result"], 700_002);
+}
+
+async fn a_large_result_is_an_object(world: &World, shell: &Shell) {
+    let (task, instance) = world.hand_out_as("measured", "sh big", 1, json!({})).await;
+    let text = format!("head -c {LARGE} /dev/zero | tr '\\0' x");
+    let handler = format!("printf '\"'; {text}; printf '\"'");
+    code(shell.worker("sh big", &handler, false), Some(0)).await;
+    let json = world.large_result(&task, &instance, LARGE).await;
+    assert!(json == format!("\"{}\"", "x".repeat(LARGE)).into_bytes(), "all of it");
+    world.nothing_left("sh big").await;
 }
 
 async fn a_crash_before_the_result_repeats_the_task(world: &World, shell: &Shell) {

@@ -5,6 +5,7 @@ use futures::StreamExt as _;
 use serde_json::{Value, json};
 use staunch_client::token;
 use testkit::{eventually, executable, nats_with, within};
+use tokio::io::AsyncReadExt as _;
 
 use crate::language::Program;
 use crate::process::{Place, Process};
@@ -17,6 +18,12 @@ const PASSWORD: &str = "secret";
 /// The payload `7`.
 const SEVEN: &str = "sha256-7902699be42c8a8e46fbbb4501726517e86b22c56a189f7625a6da49081b2451";
 
+/// The bytes of one part of a payload.
+const PART: usize = 256 * 1024;
+/// The letters of a value that no message carries, and the payload with it.
+const LONG: usize = 600_000;
+const LONG_HASH: &str = "sha256-35491562129828d6a516757a36c11a28746b8c2c31d931a7f5a82b7ad5419498";
+
 /// The other handlers of the program may do nothing, which does not keep this one from its work. There
 /// is no node: the task and the result are messages, and so is the answer with a large value.
 pub(crate) async fn a_worker_needs_its_own_permissions_alone(program: &Program) {
@@ -28,8 +35,10 @@ pub(crate) async fn a_worker_needs_its_own_permissions_alone(program: &Program) 
         String::from_utf8(ran.stdout).unwrap()
     };
     let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-    let accounts =
-        staunch([words("nats-permissions --worker"), vec![KIND.to_owned()]].concat()).await;
+    let accounts = staunch(
+        [words("nats-permissions --with-objects --worker"), vec![KIND.to_owned()]].concat(),
+    );
+    let accounts = accounts.await;
     let user = accounts.split("user: ").filter_map(|rest| rest.split(',').next());
     let user = user.filter(|user| user.starts_with("worker-")).last().unwrap().to_owned();
     let variables = accounts.split('$').filter_map(|rest| rest.split(',').next());
@@ -64,7 +73,7 @@ pub(crate) async fn a_worker_needs_its_own_permissions_alone(program: &Program) 
         "workflowInstanceId": "i", "workflowDefinitionId": "d",
     });
     let subject = format!("staunch.task.{}.1", token(KIND));
-    js.publish(subject, task.to_string().into()).await.unwrap().await.unwrap();
+    js.publish(subject.clone(), task.to_string().into()).await.unwrap().await.unwrap();
     let request = within("a request for the value", PATIENCE, requests.next()).await.unwrap();
     assert_eq!(request.subject.as_str(), format!("staunch.api.payload.{SEVEN}"));
     let mut headers = HeaderMap::new();
@@ -81,6 +90,35 @@ pub(crate) async fn a_worker_needs_its_own_permissions_alone(program: &Program) 
     let result: Value = serde_json::from_slice(&result.payload).unwrap();
     assert_eq!(result["output"]["input"], 7, "{result}");
     eventually("the task is acknowledged", PATIENCE, async || held(TASKS).await == 0).await;
+
+    // A large value comes in parts, and goes as an object.
+    let mut second = task.clone();
+    second["taskId"] = json!("t2");
+    second["input"] = json!({"$payload": LONG_HASH, "bytes": LONG + 2});
+    js.publish(subject, second.to_string().into()).await.unwrap().await.unwrap();
+    let long = format!("\"{}\"", "y".repeat(LONG)).into_bytes();
+    for (number, part) in long.chunks(PART).enumerate() {
+        let request = within("a request for a part", PATIENCE, requests.next()).await.unwrap();
+        let asked: Value = serde_json::from_slice(&request.payload).unwrap();
+        assert_eq!(asked["part"], number);
+        let mut headers = HeaderMap::new();
+        headers.insert("Staunch-Payload-Bytes", long.len().to_string().as_str());
+        headers.insert("Staunch-Payload-Parts", "3");
+        let part = part.to_vec().into();
+        executor.publish_with_headers(request.reply.unwrap(), headers, part).await.unwrap();
+        executor.flush().await.unwrap();
+    }
+    let stored = async || held("STAUNCH_COMMANDS").await == 2;
+    eventually("the large result is stored", PATIENCE, stored).await;
+    let result = commands.get_raw_message(2).await.unwrap();
+    let named = result.headers.get("Staunch-Payload").unwrap().as_str().to_owned();
+    let objects = js.get_object_store("staunch_payloads").await.unwrap();
+    let mut object = objects.get(named.trim_start_matches("$payload=")).await.unwrap();
+    let mut json = Vec::new();
+    object.read_to_end(&mut json).await.unwrap();
+    let output: Value = serde_json::from_slice(&json).unwrap();
+    assert_eq!(output["input"].as_str().map(str::len), Some(LONG), "{named}");
+    eventually("the second is acknowledged", PATIENCE, async || held(TASKS).await == 0).await;
     worker.signal("TERM");
     assert!(worker.ended().await.success(), "it ends in order");
 }

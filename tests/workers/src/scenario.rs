@@ -15,6 +15,8 @@ use crate::world::{PATIENCE, World};
 /// A time limit of a consumer that a test can wait for.
 const ACK_WAIT: Duration = Duration::from_millis(1_500);
 const COMMANDS: &str = "STAUNCH_COMMANDS";
+/// The characters of a result that no message carries.
+pub(crate) const LARGE: usize = 2 * 1024 * 1024;
 
 /// What a scenario has.
 pub(crate) struct Scene {
@@ -166,9 +168,9 @@ pub(crate) async fn large_values_pass_and_larger_ones_fail_for_good(scene: &Scen
     let big = format!("{prefix} big");
     let result = scene.world.result(&big, json!({"bytes": 500_000})).await;
     assert_eq!(result.as_str().unwrap().len(), 500_000);
-    let (task, instance) = scene.world.hand_out(&big, json!({"bytes": 600_000})).await;
+    let (task, instance) = scene.world.hand_out(&big, json!({"bytes": 9_000_000})).await;
     let said = scene.world.over(&instance, "Faulted").await.incidents.join("; ");
-    assert!(said.contains("bytes, more than the 524288 that a message may have"), "{said}");
+    assert!(said.contains("bytes, more than the 8388608 that a result may have"), "{said}");
     assert_eq!(scene.place.count(&prefix, "begin", Some(&task)), 1, "no second attempt");
     scene.world.nothing_left(&big).await;
 
@@ -194,6 +196,29 @@ pub(crate) async fn large_values_pass_and_larger_ones_fail_for_good(scene: &Scen
     assert_eq!((&error["type"], &sent["retryable"]), (&json!("InputUnavailable"), &json!(false)));
     assert!(error["detail"].as_str().unwrap().contains(&gone), "{sent}");
     scene.world.nothing_left(&length).await;
+}
+
+pub(crate) async fn a_large_result_is_an_object(scene: &Scene) {
+    let (_worker, prefix) = scene.worker("object");
+    let big = format!("{prefix} big");
+    let bytes = json!({"bytes": LARGE});
+    let (task, instance) = scene.world.hand_out_as("measured", &big, 1, bytes).await;
+    let json = scene.world.large_result(&task, &instance, LARGE).await;
+    assert!(json == format!("\"{}\"", "x".repeat(LARGE)).into_bytes(), "all of it");
+    scene.world.nothing_left(&big).await;
+    assert_eq!(scene.place.count(&prefix, "begin", Some(&task)), 1, "the work is done once");
+    // A result that the broker does not recognize, and whose object is there, changes nothing.
+    let first = scene.world.client.query(&instance).await.unwrap();
+    let object = scene.world.results(&task)[0]["object"].as_str().unwrap().to_owned();
+    let mut headers = async_nats::HeaderMap::new();
+    headers.insert("Staunch-Payload", object.as_str());
+    let subject = format!("staunch.cmd.task.{}.1.{task}", staunch_client::token(&big));
+    let body = json!({"attempt": 1}).to_string();
+    let js = &scene.world.js;
+    js.publish_with_headers(subject, headers, body.into()).await.unwrap().await.unwrap();
+    assert_eq!(scene.world.result(&big, json!({"bytes": 3})).await, "xxx");
+    let after = scene.world.client.query(&instance).await.unwrap();
+    assert_eq!((after.version, after.output), (first.version, first.output), "it counts once");
 }
 
 pub(crate) async fn no_more_tasks_at_once_than_the_handler_takes(scene: &Scene) {

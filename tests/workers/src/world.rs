@@ -32,6 +32,8 @@ root:
 ";
 /// The input of a task that no message carries.
 const LONG: &str = "{js: \"({text: 'y'.repeat(getInput('Payload').characters), n: 1})\"}";
+/// Looks into the result of the task.
+const MEASURES: &str = "  - {type: SetOutput, outputName: Length, outputValue: {js: \"getOutputFrom('work').length\"}}\n";
 const WAITS: &str = "definitionId: PREFIX-waits
 outputs: {By: Object}
 root:
@@ -62,9 +64,18 @@ impl World {
         let timed = timed.replace("    result: Result\n", "    result: Result\n    timeout: 2s\n");
         let long = TASK.replace("definitionId: task", "definitionId: long");
         let long = long.replace("{input: Payload}", LONG);
+        let measured = TASK.replace("definitionId: task", "definitionId: measured");
+        let measured = measured.replace("{Result: Object}", "{Result: Object, Length: Int32}");
+        let measured = measured.replace("type: RunTask\n", "type: RunTask\n    id: work\n");
+        let measured = measured + MEASURES;
         let waits = WAITS.replace("PREFIX", prefix);
-        for (name, text) in [("task", TASK), ("timed", &timed), ("long", &long), ("waits", &waits)]
-        {
+        for (name, text) in [
+            ("task", TASK),
+            ("timed", &timed),
+            ("long", &long),
+            ("measured", &measured),
+            ("waits", &waits),
+        ] {
             std::fs::write(folder.join(format!("{name}.yaml")), text).unwrap();
         }
         let (from, to) = (folder.display().to_string(), node.url());
@@ -129,6 +140,22 @@ impl World {
     pub(crate) async fn result(&self, kind: &str, payload: Value) -> Value {
         let (_, instance) = self.hand_out(kind, payload).await;
         self.over(&instance, "Finished").await.output["Result"].clone()
+    }
+
+    /// Waits until an instance that measures its result is over: the JSON that rests in the payload of
+    /// the result, whose object has been named by the worker.
+    pub(crate) async fn large_result(&self, task: &str, instance: &str, length: usize) -> Vec<u8> {
+        let output = self.over(instance, "Finished").await.output;
+        assert_eq!(output["Length"], length, "a workflow looks into it");
+        let [sent] = &self.sent(task, 1).await[..] else { panic!("one result") };
+        let object = sent["object"].as_str().unwrap();
+        assert_eq!(sent.get("output"), None);
+        let rests = &output["Result"];
+        let hash = rests["$payload"].as_str().unwrap();
+        assert_eq!(object, format!("$payload=tasks/{task}/1/{hash}"), "it is named by its bytes");
+        let json = self.client.payload(hash, 8 << 20).await.unwrap();
+        assert_eq!(rests["bytes"], json.len());
+        json
     }
 
     /// Hands out a task, and waits for its incident.
@@ -203,6 +230,8 @@ async fn listen(nats: &async_nats::Client) -> Arc<Mutex<BTreeMap<String, Vec<Val
             let mut result: Value = serde_json::from_slice(&message.payload).unwrap_or_default();
             let id = message.headers.as_ref().and_then(|it| it.get("Nats-Msg-Id"));
             result["id"] = json!(id.map(|id| id.as_str().to_owned()));
+            let object = message.headers.as_ref().and_then(|it| it.get("Staunch-Payload"));
+            result["object"] = json!(object.map(|object| object.as_str().to_owned()));
             kept.lock().unwrap().entry(task).or_default().push(result);
         }
     });

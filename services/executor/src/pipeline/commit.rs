@@ -38,8 +38,8 @@ pub(crate) enum Committed {
 /// A committed burst, and its consequences.
 #[derive(Debug)]
 pub(crate) struct Done {
-    /// The status before the burst; none when the instance is new.
-    pub(crate) was: Option<model::SubStatus>,
+    /// The instance has another status, or it has ended a second time.
+    pub(crate) is_change: bool,
     pub(crate) outgoing: Outgoing,
     /// The response of `WriteHttpResponse`.
     pub(crate) answer: Option<HttpAnswer>,
@@ -67,8 +67,7 @@ pub(crate) async fn commit(cx: &Cx, tenure: &mut Tenure, mut ran: Ran) -> Result
     if ran.goes_on() {
         tenure.hold.take(cx, &tenure.id).await?;
     }
-    let was = ran.before.row.as_ref().map(|row| row.status);
-    let Draft { burst, known, notices, journal, answer } = fit(cx, &mut ran).await?;
+    let Draft { burst, known, is_change, notices, journal, answer } = fit(cx, &mut ran).await?;
     cx.at(Point::BeforeCommit).await;
     // Another node may have the lease by now. Its burst does the same work, and a commit here would
     // only make it run twice.
@@ -90,7 +89,7 @@ pub(crate) async fn commit(cx: &Cx, tenure: &mut Tenure, mut ran: Ran) -> Result
                 cx.waits_for_messages.notify_one();
             }
             log_lines(&ran.effects, &tenure.id);
-            Ok(Committed::Done(Box::new(Done { was, outgoing, answer, woken })))
+            Ok(Committed::Done(Box::new(Done { is_change, outgoing, answer, woken })))
         }
         Ok(Commit::Conflict) => {
             METRICS.conflict();

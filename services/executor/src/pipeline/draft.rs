@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use engine::{Effect, Program};
-use model::{Bookmark, BookmarkId, Entry, Instance, PayloadHash, SubStatus, Token, What, limits};
+use model::{Bookmark, BookmarkId, Entry, Instance, PayloadHash, SubStatus, Token, limits};
 use protocol::{Body, BurstJournal, HttpAnswer, Message, subject};
 use serde_json::json;
 use store::{Burst, PayloadChanges, StoredBookmark, shard_of};
@@ -18,6 +18,8 @@ use crate::record::json_size;
 pub(crate) struct Draft {
     pub(crate) burst: Burst,
     pub(crate) known: Known,
+    /// The instance has another status, or it has ended a second time.
+    pub(crate) is_change: bool,
     /// Plain messages, best effort.
     pub(crate) notices: Vec<Message>,
     pub(crate) journal: Option<Message>,
@@ -27,6 +29,7 @@ pub(crate) struct Draft {
 /// Drafts the transaction of a burst. `children` are the programs of its dispatches, in order.
 pub(crate) fn draft(ran: &mut Ran, children: &[Option<&Program>]) -> Result<Draft, Unfit> {
     let mut row = row(ran)?;
+    let is_change = ran.has_changed_to(row.status);
     let mut messages = Messages {
         ran,
         row: &row,
@@ -104,7 +107,7 @@ pub(crate) fn draft(ran: &mut Ran, children: &[Option<&Program>]) -> Result<Draf
     };
     let record = std::mem::take(&mut ran.record);
     let known = Known { row: Some(kept), record, payloads: named, ..Known::default() };
-    Ok(Draft { burst, known, notices, journal, answer })
+    Ok(Draft { burst, known, is_change, notices, journal, answer })
 }
 
 /// The row after the burst. Its state is still the old one.
@@ -134,10 +137,8 @@ fn row(ran: &Ran) -> Result<Instance, Unfit> {
         row.name = state.name.clone();
         row.parent = state.parent.clone();
         row.incidents = state.incident_count;
-        // An instance that is retried ends a second time.
-        let has_ended = ran.journal.iter().any(|entry| entry.what == What::Workflow);
-        let before = row.finished_at.filter(|_| !has_ended);
-        row.finished_at = row.status.is_final().then(|| before.unwrap_or(ran.now));
+        let before = row.finished_at.filter(|_| !ran.has_changed_to(status));
+        row.finished_at = status.is_final().then(|| before.unwrap_or(ran.now));
     }
     Ok(row)
 }

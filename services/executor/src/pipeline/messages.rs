@@ -159,8 +159,7 @@ impl Messages<'_> {
         if self.row.version == 1 {
             self.lifecycle_event("started")?;
         }
-        let was = self.ran.before.row.as_ref().map(|row| row.status);
-        if self.row.status.is_final() && was == Some(self.row.status) {
+        if self.row.status.is_final() && !self.ran.has_changed_to(self.row.status) {
             return Ok(());
         }
         match self.row.status {
@@ -202,14 +201,12 @@ impl Messages<'_> {
         }
     }
 
-    /// A child that has ended sends its output to the parent that waits for it.
+    /// A child that has ended sends its output to the parent that waits for it: after each end, because
+    /// a parent that had an incident itself did not take an earlier one.
     pub(super) fn parent(&mut self) -> Result<(), Unfit> {
         let state = &self.ran.record.state;
-        let was_over = self.ran.before.row.as_ref().is_some_and(|row| row.status.is_final());
-        let (true, false, Some(parent)) = (self.row.status.is_final(), was_over, &state.parent)
-        else {
-            return Ok(());
-        };
+        let has_ended = self.row.status.is_final() && self.ran.has_changed_to(self.row.status);
+        let (true, Some(parent)) = (has_ended, &state.parent) else { return Ok(()) };
         let Some(bookmark_id) = &parent.bookmark_id else { return Ok(()) };
         let end = |input: Map| {
             let resume = Resume {
@@ -218,7 +215,10 @@ impl Messages<'_> {
                 input,
                 ..Resume::default()
             };
-            let id = CommandId::new(model::derived(&["child-end", self.row.id.as_str()]));
+            // A second end is another command.
+            let version = self.row.version.to_string();
+            let parts = ["child-end", self.row.id.as_str(), &version];
+            let id = CommandId::new(model::derived(&parts));
             let mut command = Command::new(id, Body::Resume(resume));
             command.traceparent = self.ran.work.traceparent.clone();
             command

@@ -2,22 +2,20 @@
 
 use std::time::Duration;
 
-use model::SubStatus;
-
 use crate::burst::Known;
 use crate::metrics::METRICS;
 use crate::stop::Stop;
 use crate::tenure::Tenure;
 use crate::work::Work;
 
-/// One line per change in the life of an instance. `was` is the status before.
-pub(crate) fn committed(tenure: &Tenure, was: Option<SubStatus>, work: &Work, took: Duration) {
+/// One line per change in the life of an instance.
+pub(crate) fn committed(tenure: &Tenure, is_change: bool, work: &Work, took: Duration) {
     METRICS.burst(took);
     let Some(Known { row: Some(row), record, .. }) = &tenure.known else { return };
     let (turn, ms) = (record.state.turns, took.as_millis() as u64);
     let trace = work.trace();
     let (definition, status, version) = (&row.definition_id, row.status, row.version);
-    if was == Some(status) {
+    if !is_change {
         tracing::debug!(
             instance = %tenure.id, %definition, state = %status, version, command = %work.id, trace, turn, ms,
             "instance moved"

@@ -153,7 +153,9 @@ async fn open(
     hidden.extend(secrets.values());
     let quoted: Vec<_> = hidden.iter().flat_map(|text| quoted(text)).collect();
     hidden.extend(quoted);
-    serde_json::from_value(open).map(Some).map_err(|_shows_values| UNFIT.to_owned())
+    let mut open: Call = serde_json::from_value(open).map_err(|_shows_values| UNFIT.to_owned())?;
+    open.note_secrets(call);
+    Ok(Some(open))
 }
 
 /// The text as errors and JSON quote it, where that is not the same.

@@ -22,6 +22,8 @@ pub(crate) enum End {
     Ran(Box<Ran>),
     /// It needs the contents of these payloads, and is to be run again with them.
     Wants(BTreeSet<PayloadHash>),
+    /// A secret that it did not find is there now: it is to be run again.
+    Again,
 }
 
 /// The part of a turn that is run at once.
@@ -51,9 +53,9 @@ pub(crate) async fn run(cx: &Cx, ready: Box<Ready>, contents: &Contents) -> Resu
     // Waits before the clock is read, because time goes on during the wait.
     let core =
         if cx.config.offload_turns && has_scripts { Some(cx.script_permit().await?) } else { None };
-    let installation = match has_scripts {
+    let (installation, secrets) = match has_scripts {
         true => cx.installation().await?,
-        false => Arc::clone(&cx.config.installation),
+        false => (Arc::clone(&cx.config.installation), None),
     };
     let env = Env {
         now: cx.now(),
@@ -102,6 +104,11 @@ pub(crate) async fn run(cx: &Cx, ready: Box<Ready>, contents: &Contents) -> Resu
     cx.at(Point::Ran).await;
     if !turn.wanted.is_empty() {
         return Ok(End::Wants(turn.wanted));
+    }
+    if let Some(secrets) = secrets
+        && cx.has_come(&secrets).await?
+    {
+        return Ok(End::Again);
     }
     let Turn { mut state, mut effects, journal, rest, bytes, .. } = turn;
     let above = cx.payloads.inline_max();

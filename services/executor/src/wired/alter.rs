@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use model::{Alteration, SubStatus};
+use model::{Alteration, SubStatus, What};
 use protocol::{Alter, Body, Command, Refusal, ReplyWhen};
 use serde_json::{Value, json};
-use store::{BookmarkFilter, Bookmarks as _, StoredBookmark};
+use store::{BookmarkFilter, Bookmarks as _, InstanceFilter, Instances as _, Page, StoredBookmark};
 
+use crate::wired::fault::counted;
 use crate::wired::world::{World, event, line, resume, sequence, wait_for};
 
 pub(super) fn alter(id: &str, instance: &str, alterations: Vec<Alteration>) -> Command {
@@ -59,6 +60,61 @@ async fn a_retry_goes_on_once_however_often_it_is_delivered() {
     let refused = world.ask(alter("r2", "i", retry()), ReplyWhen::Committed).await;
     assert_eq!(refused.refusal, Some(Refusal::Unfit));
     assert_eq!(world.events("i"), ["started", "faulted", "finished"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_instance_that_is_retried_and_fails_again_has_ended_again() {
+    let faults = || counted("staunch_instances_total{status=\"Faulted\"}");
+    let world = World::new();
+    world.publish("f", check(), good()).await;
+    let _node = world.node("n").await;
+    world.start("f", "i", json!({})).await;
+    let (first, before) = (world.instance("i").await.unwrap(), faults());
+    tokio::time::sleep(std::time::Duration::from_secs(60)).await;
+    let outcome = world.ask(alter("r", "i", retry()), ReplyWhen::Committed).await;
+    assert_eq!((outcome.refusal, outcome.sub_status), (None, Some(SubStatus::Faulted)));
+    let second = world.instance("i").await.unwrap();
+    assert_eq!((second.version, second.incidents), (first.version + 1, 1), "one burst");
+    assert_eq!(second.finished_at, Some(second.updated_at));
+    assert!(second.finished_at > first.finished_at, "it ended a second time: {second:?}");
+    assert!(faults() > before, "each end is counted");
+    let journal = world.journal("i").await.into_iter();
+    let statuses = journal.filter(|entry| entry.what == What::Workflow);
+    let statuses: Vec<_> = statuses.filter_map(|entry| entry.message).collect();
+    assert_eq!(statuses, ["Executing", "Faulted", "Faulted"]);
+    world.settle("i", SubStatus::Faulted).await;
+    assert_eq!(world.events("i"), ["started", "faulted", "faulted"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_parent_that_waits_again_gets_the_next_end_of_its_child() {
+    let world = World::new();
+    world.publish("child", sequence(vec![wait_for("x"), check()]), good()).await;
+    let run = json!({"type": "ExecuteWorkflow", "workflowDefinitionId": "child",
+        "waitForCompletion": true});
+    let root = json!({"type": "Parallel", "activities": [
+        sequence(vec![run, line("child over")]), sequence(vec![wait_for("y"), check()])]});
+    world.publish("parent", root, good()).await;
+    let _node = world.node("n").await;
+    world.start("parent", "p", json!({})).await;
+    world.until_quiet().await;
+    let of_child =
+        InstanceFilter { definition_ids: vec!["child".into()], ..InstanceFilter::default() };
+    let children = world.store.list(&of_child, Page::first()).await.unwrap().items;
+    let child = children[0].id.as_str();
+    world.until_status(child, SubStatus::Suspended).await;
+    world.send(&event("e1", "y", json!({}))).await;
+    world.until_status("p", SubStatus::Faulted).await;
+    world.send(&event("e2", "x", json!({}))).await;
+    world.settle(child, SubStatus::Faulted).await;
+    let again = || [vec![set(json!(true))], retry()].concat();
+    let outcome = world.ask(alter("r1", "p", again()), ReplyWhen::Committed).await;
+    assert_eq!(outcome.sub_status, Some(SubStatus::Suspended), "it waits for its child again");
+    let outcome = world.ask(alter("r2", child, again()), ReplyWhen::Committed).await;
+    assert_eq!(outcome.sub_status, Some(SubStatus::Finished));
+    world.settle("p", SubStatus::Finished).await;
+    assert_eq!(world.lines("p").await, ["good", "child over"]);
+    assert!(world.dead().is_empty());
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,7 +2,7 @@
 
 use bus::Stream;
 use connectors::CallEnd;
-use engine::Operation;
+use engine::{Operation, SecretParts};
 use model::{SubStatus, Timestamp};
 use serde_json::{Value, json};
 use store::{Instances as _, Outbox as _, Secret, Secrets as _};
@@ -107,6 +107,9 @@ async fn calls_have_the_values_of_secrets_and_nothing_that_is_kept_has() {
     assert_eq!(request.headers["Authorization"], format!("Bearer {VALUE}"));
     let basic = "dTpodW50ZXIyLWlzLW5ldmVyLWtlcHQ=";
     assert_eq!(request.content, json!(basic), "computed values reach the call, too");
+    // The client keeps these parts from other origins.
+    let secret = SecretParts { headers: ["Authorization".to_owned()].into(), body: true };
+    assert_eq!(request.secret, secret);
     let Operation::Sql(statement) = &asked[1].operation else { panic!("{asked:?}") };
     assert_eq!(statement.values, [json!(VALUE), json!(VALUE)]);
     world.until_quiet().await;
@@ -138,6 +141,24 @@ async fn what_a_script_says_after_it_has_read_a_secret_is_not_kept() {
         assert!(!kept.contains(VALUE), "{id}");
         assert!(kept.replace('\\', "").contains(reason), "{id}: {kept}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_secret_that_was_just_made_is_there_for_the_next_run() {
+    let world = World::new();
+    let peculiar = Peculiar { config: Some(config()), ..Peculiar::default() };
+    let _node = world.peculiar("a", peculiar).await;
+    let root = json!({"type": "RunJavaScript", "id": "script",
+        "script": "(await getSecret('pay.key')).length"});
+    world.publish("pay", root, json!({})).await;
+    let outcome = world.start("pay", "before", json!({})).await;
+    assert_eq!(outcome.sub_status, Some(SubStatus::Faulted), "{outcome:?}");
+    keep(&world, "pay.key", VALUE).await;
+    let outcome = world.start("pay", "after", json!({})).await;
+    assert_eq!(outcome.sub_status, Some(SubStatus::Finished), "{outcome:?}");
+    // The run that did not find it has left nothing.
+    let journal = format!("{:?}", world.journal("after").await);
+    assert!(!journal.contains("there is no secret"), "{journal}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -19,37 +19,54 @@ pub(crate) struct Caller {
     pub(super) permissions: Vec<String>,
     /// The address that the request came from.
     pub(crate) address: Option<IpAddr>,
+    /// The id of the user who is the caller, or whose API key the caller has.
+    pub(crate) user_id: Option<String>,
 }
 
 impl Caller {
     /// A caller on this machine, where there is no authentication.
     pub(super) fn local() -> Self {
-        Self { who: "local".to_owned(), permissions: vec!["*".to_owned()], address: None }
+        Self {
+            who: "local".to_owned(),
+            permissions: vec!["*".to_owned()],
+            address: None,
+            user_id: None,
+        }
     }
 
     /// A user, with the permissions of its roles.
     pub(crate) fn user(name: &str, permissions: Vec<String>) -> Self {
-        Self { who: format!("user:{name}"), permissions, address: None }
+        Self { who: format!("user:{name}"), permissions, address: None, user_id: None }
     }
 
     /// An application, with the permissions of its roles.
     pub(super) fn application(name: &str, permissions: Vec<String>) -> Self {
-        Self { who: format!("app:{name}"), permissions, address: None }
+        Self { who: format!("app:{name}"), permissions, address: None, user_id: None }
     }
 
     /// The caller that an issuer vouches for, with the permissions of its claims and its roles.
     pub(super) fn of_issuer(who: String, permissions: Vec<String>) -> Self {
-        Self { who, permissions, address: None }
+        Self { who, permissions, address: None, user_id: None }
     }
 
     /// The configuration, which makes the first user.
     pub(crate) fn of_start() -> Self {
-        Self { who: "configuration".to_owned(), permissions: Vec::new(), address: None }
+        Self {
+            who: "configuration".to_owned(),
+            permissions: Vec::new(),
+            address: None,
+            user_id: None,
+        }
     }
 
     /// Who submitted a plan: for the audit log. Its permission was checked then.
     pub(crate) fn of_plan(who: &str) -> Self {
-        Self { who: who.to_owned(), permissions: Vec::new(), address: None }
+        Self { who: who.to_owned(), permissions: Vec::new(), address: None, user_id: None }
+    }
+
+    /// The same caller, whose API keys are those of this user.
+    pub(super) fn of_user(self, user_id: Option<String>) -> Self {
+        Self { user_id, ..self }
     }
 
     /// The same caller at this address.
@@ -70,7 +87,7 @@ impl Caller {
 
     /// A caller without credentials.
     pub(crate) fn nobody() -> Self {
-        Self { who: ANONYMOUS.to_owned(), permissions: Vec::new(), address: None }
+        Self { who: ANONYMOUS.to_owned(), permissions: Vec::new(), address: None, user_id: None }
     }
 
     /// True if the caller has no credentials.
@@ -151,8 +168,12 @@ mod tests {
     #[test]
     fn permissions_are_held_by_name_verb_or_all() {
         let check = |granted: &str, wanted: &str, expected: bool| {
-            let caller =
-                Caller { who: "k".into(), permissions: vec![granted.to_owned()], address: None };
+            let caller = Caller {
+                who: "k".into(),
+                permissions: vec![granted.to_owned()],
+                address: None,
+                user_id: None,
+            };
             assert_eq!(caller.may(wanted), expected, "{granted} {wanted}");
         };
         check("*", "delete:workflow-instances", true);

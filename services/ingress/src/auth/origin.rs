@@ -5,7 +5,8 @@
 //! shows that a foreign name resolves to this machine (DNS rebinding). A link with a token needs
 //! only its token, and may be opened from anywhere. So may a workflow endpoint: its own pages are
 //! sandboxed, and their links and forms come from no origin, as those of any page may. And so may
-//! the pages of Studio, which are files: what they ask of the API is asked by their own origin.
+//! the pages of Studio and of the documentation, which are files: what they ask of the API is asked
+//! by their own origin.
 
 use axum::extract::{MatchedPath, Request};
 use axum::http::Method;
@@ -59,7 +60,11 @@ fn check(request: &Request, route: Option<&str>, allowed: &[String]) -> Result<(
     if is_of_no_origin && route.is_some_and(permission::is_workflow) {
         return Ok(());
     }
-    let is_link = is_of_no_origin && origin.is_none() && *request.method() == Method::GET;
+    // A frame has another destination, and no use of a page of ours.
+    let is_link = is_of_no_origin
+        && origin.is_none()
+        && *request.method() == Method::GET
+        && header("sec-fetch-dest").is_none_or(|dest| dest == "document");
     if is_link && route.is_some_and(permission::is_page) {
         return Ok(());
     }
@@ -126,16 +131,38 @@ mod tests {
             sent(route, &[link[0], link[1], ("origin", "https://evil.example")], false);
             sent(route, &[page[0], ("sec-fetch-mode", "cors"), ("origin", "null")], false);
         }
-        for route in ["/elsa/api/workflow-definitions", "/workflowsx", "/studios", "/metrics"] {
+        for route in [
+            "/elsa/api/workflow-definitions",
+            "/workflowsx",
+            "/studios",
+            "/docsx",
+            "/openapi.json",
+            "/metrics",
+        ] {
             sent(route, &link, false);
             sent(route, &form, false);
         }
-        // A link to Studio in a page of another server; not its files for that page.
-        for route in ["/", "/studio", "/studio/", "/studio/{*path}"] {
+        // A link to Studio or the documentation in a page of another server; not their files for that
+        // page, and no frame in it.
+        for route in [
+            "/",
+            "/studio",
+            "/studio/",
+            "/studio/{*path}",
+            "/docs",
+            "/docs/",
+            "/docs/{*rest}",
+            "/docs/book",
+            "/docs/book/",
+            "/docs/book/{*page}",
+        ] {
             sent(route, &link, true);
+            sent(route, &[link[0], link[1], ("sec-fetch-dest", "document")], true);
+            sent(route, &[link[0], link[1], ("sec-fetch-dest", "iframe")], false);
             sent(route, &form, false);
             sent(route, &page, false);
             sent(route, &[page[0], ("sec-fetch-mode", "no-cors")], false);
+            sent(route, &[link[0], link[1], ("origin", "https://evil.example")], false);
         }
         sent("/elsa/api/events/{eventName}/trigger", &page, false);
     }

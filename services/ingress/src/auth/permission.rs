@@ -53,6 +53,8 @@ const API: &[(&str, &str, Need)] = &[
         P("read:workflow-definitions"),
     ),
     ("POST", "/workflow-definitions/validation/check", P("write:workflow-definitions")),
+    ("POST", "/workflow-definitions/short-form/shorten", P("read:workflow-definitions")),
+    ("POST", "/workflow-definitions/short-form/expand", P("read:workflow-definitions")),
     ("GET", "/workflow-definitions/{definitionId}/figures", P("read:workflow-definitions")),
     ("POST", "/workflow-definitions/import", P("write:workflow-definitions")),
     ("PUT", "/workflow-definitions/import", P("write:workflow-definitions")),
@@ -384,7 +386,18 @@ pub(crate) fn is_workflow(path: &str) -> bool {
 /// Whether the route with this template is a page of this server's own interface: a file that is the
 /// same for everybody, and changes nothing.
 pub(crate) fn is_page(template: &str) -> bool {
-    matches!(template, "/" | "/studio" | "/studio/" | "/studio/{*path}")
+    matches!(
+        template,
+        "/" | "/studio"
+            | "/studio/"
+            | "/studio/{*path}"
+            | "/docs"
+            | "/docs/"
+            | "/docs/{*rest}"
+            | "/docs/book"
+            | "/docs/book/"
+            | "/docs/book/{*page}"
+    )
 }
 
 /// Whether the route with this template is a link whose token is its authorization.

@@ -5,12 +5,17 @@
 use axum::extract::Request;
 use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, HeaderValue, Uri};
+use chassis::Auth;
 
 const NAME: &str = "access_token";
 
+const KEY: &str = "ApiKey";
+const TOKEN: &str = "Bearer";
+
 /// Moves the token of a request for the hub to its header. A header that is there counts; where it
 /// calls an API key `Bearer`, as SignalR's clients call every token, it is changed to `ApiKey`.
-pub(super) fn lift(request: &mut Request) {
+/// Returns true where the header has such a key: it may be a token that is no good.
+pub(super) fn lift(request: &mut Request, auth: Auth) -> bool {
     let query = request.uri().query().unwrap_or_default();
     let (tokens, others): (Vec<_>, Vec<_>) = query.split('&').partition(|pair| {
         pair.split('=').next().is_some_and(|name| name.eq_ignore_ascii_case(NAME))
@@ -28,21 +33,21 @@ pub(super) fn lift(request: &mut Request) {
         }
     }
     let token = token.or_else(|| bearer(request.headers()));
-    if let Some(token) = token.filter(|_| has_no_other(request.headers()))
-        && let Ok(value) = HeaderValue::from_str(&format!("{} {token}", scheme(&token)))
-    {
-        request.headers_mut().insert(AUTHORIZATION, value);
-    }
+    let Some(token) = token.filter(|_| has_no_other(request.headers())) else { return false };
+    let scheme = scheme(&token, auth);
+    let Ok(value) = HeaderValue::from_str(&format!("{scheme} {token}")) else { return false };
+    request.headers_mut().insert(AUTHORIZATION, value);
+    scheme == KEY
 }
 
-/// A JSON Web Token has three parts; an API key has no dots.
-fn scheme(token: &str) -> &'static str {
-    if token.split('.').count() == 3 { "Bearer" } else { "ApiKey" }
+/// A JSON Web Token has three parts; an API key has no dots. Where keys are off, all are tokens.
+fn scheme(token: &str, auth: Auth) -> &'static str {
+    if !auth.api_key || token.split('.').count() == 3 { TOKEN } else { KEY }
 }
 
 fn bearer(headers: &HeaderMap) -> Option<String> {
     let (scheme, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.trim().split_once(' ')?;
-    scheme.eq_ignore_ascii_case("Bearer").then(|| token.trim().to_owned())
+    scheme.eq_ignore_ascii_case(TOKEN).then(|| token.trim().to_owned())
 }
 
 fn has_no_other(headers: &HeaderMap) -> bool {
@@ -80,7 +85,9 @@ mod tests {
                 request = request.header(AUTHORIZATION, header);
             }
             let mut request = request.body(Body::empty()).unwrap();
-            lift(&mut request);
+            let is_key = lift(&mut request, Auth::BOTH);
+            let has_scheme = expected.is_some_and(|expected| expected.starts_with(KEY));
+            assert_eq!(is_key, has_scheme && header != expected, "{uri} {header:?}");
             let got = request.headers().get(AUTHORIZATION).map(|value| value.to_str().unwrap());
             assert_eq!(got, expected, "{uri} {header:?}");
             assert_eq!(request.uri().to_string(), left, "{uri}");
@@ -96,5 +103,13 @@ mod tests {
         check("/hubs/x?access_token=a%0d%0ab", None, None, "/hubs/x");
         check("/hubs/x?access_token", None, None, "/hubs/x");
         check("/hubs/x", None, None, "/hubs/x");
+    }
+
+    #[test]
+    fn where_keys_are_off_everything_is_a_token() {
+        let request = Request::builder().uri("/hubs/x").header(AUTHORIZATION, "Bearer k1");
+        let mut request = request.body(Body::empty()).unwrap();
+        assert!(!lift(&mut request, Auth { oidc: true, ..Auth::NONE }));
+        assert_eq!(request.headers()[AUTHORIZATION], "Bearer k1");
     }
 }

@@ -4,6 +4,7 @@
 use std::iter::Enumerate;
 use std::vec::IntoIter;
 
+use model::Map;
 use serde::de::{
     DeserializeOwned, DeserializeSeed, Deserializer, Error as _, IntoDeserializer as _, MapAccess,
     SeqAccess, Unexpected, Visitor,
@@ -24,6 +25,20 @@ pub(crate) fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, Mismatc
 /// The member of this name, in any case.
 pub(crate) fn is_member(name: &str, members: &[&str]) -> bool {
     members.iter().any(|member| member.eq_ignore_ascii_case(name))
+}
+
+/// Takes a member out of an object, by its name in any case; none if it is absent.
+///
+/// # Errors
+/// When the object has it twice.
+pub(crate) fn take(members: &mut Map, name: &str) -> Result<Option<Value>, Mismatch> {
+    let is_it = |member: &&String| member.eq_ignore_ascii_case(name);
+    let Some(found) = members.keys().find(is_it).cloned() else { return Ok(None) };
+    let value = members.shift_remove(&found);
+    match members.keys().any(|member| is_it(&member)) {
+        true => Err(Mismatch::custom(format!("duplicate field `{name}`"))),
+        false => Ok(value),
+    }
 }
 
 struct Lenient(Value);
@@ -203,6 +218,17 @@ mod tests {
             one: Some(Inner::default()),
         };
         assert_eq!(read, expected);
+    }
+
+    #[test]
+    fn a_member_is_taken_in_any_case() {
+        let members = |value: Value| value.as_object().cloned().unwrap();
+        let mut some = members(json!({"a": 1, "TYPE": "x", "b": 2}));
+        assert_eq!(take(&mut some, "type").unwrap(), Some(json!("x")));
+        assert_eq!(some, members(json!({"a": 1, "b": 2})));
+        assert_eq!(take(&mut some, "type").unwrap(), None);
+        let twice = take(&mut members(json!({"type": "x", "Type": "y"})), "type");
+        assert_eq!(twice.unwrap_err().to_string(), "duplicate field `type`");
     }
 
     #[test]

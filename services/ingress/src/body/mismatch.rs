@@ -20,7 +20,7 @@ pub(crate) struct Mismatch {
 
 impl Mismatch {
     /// The same in a member of this name, or at this position: `[0]`.
-    pub(super) fn within(self, outer: &str) -> Self {
+    pub(crate) fn within(self, outer: &str) -> Self {
         let joint = if self.place.is_empty() || self.place.starts_with('[') { "" } else { "." };
         Self { place: format!("{outer}{joint}{}", self.place), ..self }
     }

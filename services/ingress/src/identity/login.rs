@@ -126,7 +126,11 @@ async fn begin(app: &App, user: &User) -> Result<Tokens, Problem> {
 }
 
 /// The next tokens for a refresh token, which is good for one use.
-pub(crate) async fn refresh(app: &Arc<App>, given: &str) -> Result<Tokens, Problem> {
+pub(crate) async fn refresh(
+    app: &Arc<App>,
+    given: &str,
+    address: Option<IpAddr>,
+) -> Result<Tokens, Problem> {
     let claims = read(app, given, Some(Use::Refresh)).await?;
     let now = app.now();
     let Some(open) = app.cx.store.session(&claims.sid, now).await? else {
@@ -145,7 +149,7 @@ pub(crate) async fn refresh(app: &Arc<App>, given: &str) -> Result<Tokens, Probl
         Renewed::Over => Err(refusal(Flaw::Over)),
         Renewed::Reused => {
             tracing::warn!(user = open.user.id, "a used refresh token was used again");
-            audit(app, Some(&open.user), "session.reuse", None).await;
+            audit(app, Some(&open.user), "session.reuse", address).await;
             Err(Problem::unauthorized(
                 "the refresh token was used before, so its session is over: log in again",
             ))
@@ -154,14 +158,18 @@ pub(crate) async fn refresh(app: &Arc<App>, given: &str) -> Result<Tokens, Probl
 }
 
 /// Ends the session of a token of either kind.
-pub(crate) async fn logout(app: &Arc<App>, given: &str) -> Result<(), Problem> {
+pub(crate) async fn logout(
+    app: &Arc<App>,
+    given: &str,
+    address: Option<IpAddr>,
+) -> Result<(), Problem> {
     let claims = read(app, given, None).await?;
     let now = app.now();
     let Some(open) = app.cx.store.session(&claims.sid, now).await? else {
         return Err(refusal(Flaw::Over));
     };
     app.cx.store.end_session(&claims.sid).await?;
-    audit(app, Some(&open.user), "logout", None).await;
+    audit(app, Some(&open.user), "logout", address).await;
     Ok(())
 }
 

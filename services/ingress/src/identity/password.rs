@@ -9,6 +9,7 @@ use std::time::Duration;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::{Argon2, PasswordHasher as _, PasswordVerifier as _};
 use tokio::sync::Semaphore;
+use unicode_normalization::UnicodeNormalization as _;
 
 use crate::Problem;
 
@@ -65,10 +66,17 @@ pub fn check_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether two names are hard to tell apart: they differ in the case of their letters alone.
+/// Whether two names are hard to tell apart: they differ in the case or the form of their letters
+/// alone, such as `admin` and `Admin`, or full-width letters (NFKC). Letters of other scripts that look
+/// the same are other letters.
 #[must_use]
 pub fn are_alike(one: &str, other: &str) -> bool {
-    one.to_lowercase() == other.to_lowercase()
+    folded(one) == folded(other)
+}
+
+/// A name without the case and the form of its letters. Small letters can have another form again.
+fn folded(name: &str) -> String {
+    name.nfkc().collect::<String>().to_lowercase().nfkc().collect()
 }
 
 /// The password in a file: its text without the line's end.
@@ -194,6 +202,24 @@ mod tests {
         }
         for bad in ["", " a", "a ", "a\nb", &"a".repeat(201)] {
             assert!(check_name(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn names_that_differ_in_case_or_form_alone_are_alike() {
+        for (one, other) in [
+            ("admin", "ADMIN"),
+            ("admin", "\u{ff41}dmin"),
+            ("ADMIN", "\u{ff41}\u{ff44}\u{ff4d}\u{ff49}\u{ff4e}"),
+            ("fine", "\u{fb01}ne"),
+            ("zo\u{e9}", "zoe\u{301}"),
+            ("a b", "a\u{a0}b"),
+            ("\u{130}x", "i\u{307}x"),
+        ] {
+            assert!(are_alike(one, other) && are_alike(other, one), "{one} {other}");
+        }
+        for (one, other) in [("admin", "admin2"), ("zoe", "zo\u{e9}"), ("a b", "ab")] {
+            assert!(!are_alike(one, other), "{one} {other}");
         }
     }
 

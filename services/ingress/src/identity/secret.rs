@@ -2,7 +2,6 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use sha2::{Digest as _, Sha256};
 
 /// A password of 192 bits from this seed.
 #[must_use]
@@ -25,7 +24,7 @@ pub fn short_id(id: &str) -> String {
 /// Lowercase hex SHA-256, for secrets that were drawn.
 #[must_use]
 pub fn hash(secret: &str) -> String {
-    Sha256::digest(secret.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    store::key_hash(secret)
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -119,8 +119,9 @@ async fn program(app: &Arc<App>, beginning: &Beginning) -> Result<Arc<Program>, 
             }
         }
         Some(version) => {
-            let found = app.cx.store.definition(id, version).await?;
-            let found = found.ok_or_else(|| publication::unknown(id))?;
+            let Some(found) = app.cx.store.definition(id, version).await? else {
+                return Err(publication::missing_version(app, id, &version.to_string()).await?);
+            };
             // A version must not change under its instances.
             let found = match found.is_immutable() {
                 true => found,

@@ -169,7 +169,7 @@ impl SavedDefinition {
     }
 }
 
-/// A definition in full: with its links, and with `id`, `nodeId` and `version` at each activity.
+/// A definition in full: with its links, and at each activity with all members that Elsa writes at each.
 pub(crate) fn definition(engine: &Engine, definition: &Definition) -> Value {
     let mut value = json!(definition);
     if let Some(value) = value.as_object_mut() {

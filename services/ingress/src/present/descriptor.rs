@@ -100,7 +100,9 @@ fn hint(activity: &str, input: &InputDescriptor) -> Hint {
         ("Elsa.Complete", "outcomes") => Hint::Plain("outcome-picker"),
         ("Elsa.If" | "Elsa.FlowDecision" | "Elsa.While", "condition") => Hint::Plain("singleline"),
         ("Elsa.FlowSwitch", "cases") => Hint::Plain("flow-switch-editor"),
-        ("Elsa.DispatchWorkflow", "channelName") => Hint::Dropdown(&[]),
+        ("Elsa.DispatchWorkflow" | "Elsa.BulkDispatchWorkflows", "channelName") => {
+            Hint::Dropdown(&[])
+        }
         ("Elsa.FlowFork", "branches") => Hint::Outcomes(&[]),
         ("Elsa.RunJavaScript", "possibleOutcomes") => Hint::Outcomes(&[]),
         ("Elsa.HttpEndpoint", "path") => Hint::Prefixed("/workflows"),
@@ -149,6 +151,37 @@ fn display_name<'i>(activity: &str, input: &'i InputDescriptor) -> &'i str {
         ("Elsa.DownloadHttpFile", "requestContent") => "Content",
         _ => &input.display_name,
     }
+}
+
+/// The place in the designer. Elsa puts one between two others.
+fn order(activity: &str, input: &InputDescriptor) -> Value {
+    match (activity, input.name) {
+        ("Elsa.FlowSendHttpRequest", "expectedStatusCodes") => json!(5.1),
+        _ => json!(input.order),
+    }
+}
+
+/// The value if none is given, in the form that the editor writes.
+fn default_value(activity: &str, input: &InputDescriptor) -> Value {
+    match (activity, input.name) {
+        ("Elsa.WriteHttpResponse", "statusCode") => json!("OK"),
+        ("Elsa.Complete", "outcomes") => json!([input.default_value]),
+        _ => input.default_value.clone(),
+    }
+}
+
+/// The language that the designer offers first. The editor of outcomes writes a list.
+fn default_syntax(activity: &str, input: &InputDescriptor) -> &'static str {
+    match (activity, input.name) {
+        ("Elsa.Complete", "outcomes") => "Object",
+        _ => input.default_syntax,
+    }
+}
+
+/// The input is evaluated once, before the activity runs. The others are evaluated by their activity:
+/// for each round, or for each item.
+fn is_evaluated_before(activity: &str, input: &InputDescriptor) -> bool {
+    input.arguments.is_empty() && (activity, input.name) != ("Elsa.While", "condition")
 }
 
 /// The description of an activity type.
@@ -231,7 +264,7 @@ fn input(activity: &str, input: &InputDescriptor) -> Value {
         "typeName": input.ty.alias(),
         "displayName": display_name(activity, input),
         "description": input.description,
-        "order": input.order,
+        "order": order(activity, input),
         "isBrowsable": true,
         "isSerializable": true,
         "isSynthetic": false,
@@ -239,11 +272,11 @@ fn input(activity: &str, input: &InputDescriptor) -> Value {
         "uiHint": hint.name(),
         "uiSpecifications": hint.specifications(),
         "category": tab(activity, input.name),
-        "defaultValue": input.default_value,
-        "defaultSyntax": input.default_syntax,
+        "defaultValue": default_value(activity, input),
+        "defaultSyntax": default_syntax(activity, input),
         "isReadOnly": false,
         "isSensitive": input.ty == Type::String && is_credential(input.name),
-        "autoEvaluate": input.arguments.is_empty(),
+        "autoEvaluate": is_evaluated_before(activity, input),
         "storageDriverType": null,
         "options": input.options,
     })

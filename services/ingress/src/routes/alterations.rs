@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use model::{Alteration, Instance, InstanceId, SubStatus};
+use model::{ActivityId, Alteration, Instance, InstanceId, SubStatus};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -24,11 +24,11 @@ use crate::{App, Problem, bounds, record, respond};
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct AlterationsRequest {
-    /// Each with a `type`: `Cancel`, `CancelActivity`, `Migrate`, `ModifyVariable`,
+    /// Each with a `type`, written exactly: `Cancel`, `CancelActivity`, `Migrate`, `ModifyVariable`,
     /// `ScheduleActivity`, `Retry`, `Skip`, `Pause` or `Unpause`.
     #[serde(default)]
     #[schema(value_type = Vec<Object>)]
-    alterations: Vec<Alteration>,
+    alterations: Vec<Value>,
     #[serde(default)]
     workflow_instance_ids: Vec<String>,
 }
@@ -42,7 +42,8 @@ pub(super) async fn run(
     asking: Asking,
     Body(request): Body<AlterationsRequest>,
 ) -> Result<Json<Value>, Problem> {
-    run_on(&app, &asking, &request.workflow_instance_ids, request.alterations).await
+    let alterations = operate::read(request.alterations)?;
+    run_on(&app, &asking, &request.workflow_instance_ids, alterations).await
 }
 
 /// The faulted activities to run again.
@@ -69,7 +70,7 @@ pub(super) async fn retry_get(
     asking: Asking,
 ) -> Result<Json<Value>, Problem> {
     refuse_head(&method, "GET, POST")?;
-    let alterations = retries(params.many("activityIds"));
+    let alterations = retries(params.many("activityIds"))?;
     run_on(&app, &asking, &params.many("workflowInstanceIds"), alterations).await
 }
 
@@ -82,12 +83,14 @@ pub(super) async fn retry(
     asking: Asking,
     Body(request): Body<RetryRequest>,
 ) -> Result<Json<Value>, Problem> {
-    let alterations = retries(request.activity_ids.unwrap_or_default());
+    let alterations = retries(request.activity_ids.unwrap_or_default())?;
     run_on(&app, &asking, &request.workflow_instance_ids, alterations).await
 }
 
-fn retries(activity_ids: Vec<String>) -> Vec<Alteration> {
-    vec![Alteration::Retry { activity_ids: activity_ids.into_iter().map(Into::into).collect() }]
+fn retries(activity_ids: Vec<String>) -> Result<Vec<Alteration>, Problem> {
+    bounds::list("activityIds", &activity_ids)?;
+    let activity_ids = activity_ids.into_iter().map(ActivityId::new).collect();
+    Ok(vec![Alteration::Retry { activity_ids }])
 }
 
 async fn run_on(
@@ -96,7 +99,6 @@ async fn run_on(
     ids: &[String],
     alterations: Vec<Alteration>,
 ) -> Result<Json<Value>, Problem> {
-    operate::check(&alterations)?;
     bounds::list("workflowInstanceIds", ids)?;
     let ids = ids.iter().map(|id| record::id(id)).collect::<Result<Vec<_>, _>>()?;
     let work = ids.into_iter().map(|id| one(app, asking, id, &alterations));
@@ -149,7 +151,7 @@ pub(super) struct AlterRequest {
     /// As for `/alterations/run`, in order.
     #[serde(default)]
     #[schema(value_type = Vec<Object>)]
-    alterations: Vec<Alteration>,
+    alterations: Vec<Value>,
     /// Only says whether they fit, and changes nothing.
     #[serde(default)]
     dry_run: bool,
@@ -184,13 +186,13 @@ pub(super) async fn alter(
     asking: Asking,
     Body(request): Body<AlterRequest>,
 ) -> Result<Response, Problem> {
-    operate::check(&request.alterations)?;
+    let alterations = operate::read(request.alterations)?;
     let seen = record::get(&app, &record::id(&id)?).await?;
     if request.dry_run {
-        let reasons = operate::misfits(&app, &seen, &request.alterations).await?;
+        let reasons = operate::misfits(&app, &seen, &alterations).await?;
         return Ok(Json(json!({"fits": reasons.is_empty(), "reasons": reasons})).into_response());
     }
-    applied(&app, &asking, &seen.instance, request.alterations).await
+    applied(&app, &asking, &seen.instance, alterations).await
 }
 
 /// Applies alterations, and answers with the status of the instance.
@@ -244,11 +246,12 @@ pub(super) async fn set_variables(
     asking: Asking,
     Body(request): Body<VariablesRequest>,
 ) -> Result<Response, Problem> {
-    let values = request.variables.into_iter();
-    let alterations: Vec<_> = values
-        .map(|one| Alteration::ModifyVariable { variable_id: one.id, value: one.value })
-        .collect();
-    operate::check(&alterations)?;
+    operate::check_count(request.variables.len())?;
+    let values = request.variables.into_iter().enumerate().map(|(at, one)| {
+        bounds::name(&format!("variables[{at}].id"), &one.id)?;
+        Ok::<_, Problem>(Alteration::ModifyVariable { variable_id: one.id, value: one.value })
+    });
+    let alterations = values.collect::<Result<Vec<_>, _>>()?;
     let id = record::id(&id)?;
     let seen = record::get(&app, &id).await?;
     let answer = applied(&app, &asking, &seen.instance, alterations).await?;

@@ -10,7 +10,7 @@ use serde_json::json;
 use store::Application;
 use utoipa::ToSchema;
 
-use super::identity::{NOT_KEPT, Unkept, may_give, must_fit, name, within};
+use super::identity::{NOT_KEPT, Unkept, may_give, must_differ, must_fit, name, taken, within};
 use crate::auth::caller::Caller;
 use crate::body::Body;
 use crate::identity::secret;
@@ -77,7 +77,8 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<Application
     Ok(Json(ApplicationList { applications: found.iter().map(ApplicationSummary::from).collect() }))
 }
 
-/// Makes an application. A caller cannot give permissions that it does not have.
+/// Makes an application. A caller cannot give permissions that it does not have. A name that differs from
+/// one that is there only in the case of letters or their form, such as full width, is refused (409).
 #[utoipa::path(post, path = "/identity/applications", tag = "identity", request_body = ApplicationRequest,
     responses((status = 200, body = ApplicationMade), (status = 400, body = ProblemBody), (status = 403, body = ProblemBody),
         (status = 404, body = ProblemBody), (status = 409, body = ProblemBody)))]
@@ -89,7 +90,9 @@ pub(super) async fn create(
     let name = name(request.name.as_deref())?;
     let roles = request.roles.unwrap_or_default();
     within(&app, &caller, &roles).await?;
-    must_fit(app.cx.store.applications().await?.len())?;
+    let others = app.cx.store.applications().await?;
+    must_fit(others.len())?;
+    must_differ("an application", &name, others.iter().map(|other| other.name.as_str()))?;
     let client_id = secret::short_id(&app.fresh_id());
     let api_key = secret::api_key(&client_id, &app.cx.chance.seed());
     let application = Application {
@@ -101,8 +104,7 @@ pub(super) async fn create(
         created_at: app.now(),
     };
     if !app.cx.store.create_application(&application).await? {
-        let detail = format!("there is an application {:?} already", application.name);
-        return Err(Problem::conflict("name-taken", detail));
+        return Err(taken("an application", &application.name));
     }
     let details = json!({"name": application.name, "roles": application.roles});
     app.audit(&caller, "application.create", &application.id, details).await;

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use super::instances::{COUNTED_MAX, remove};
 use super::plans::PlanFilter;
 use super::resume::cancel_and_wait;
-use super::side_by_side::side_by_side;
+use super::side_by_side::{side_by_side, while_it_works};
 use crate::auth::caller::Caller;
 use crate::body::Body;
 use crate::pipeline::identify::Asking;
@@ -278,7 +278,8 @@ pub(super) async fn cancel(
     Ok(Json(json!({"cancelled": cancelled})))
 }
 
-/// Removes these instances, and cancels those that are not over.
+/// Removes these instances, and cancels those that are not over. Their children stay. If some cannot be
+/// removed, the problem has the number of those that were: `deleted`.
 #[utoipa::path(post, path = "/bulk-actions/delete/workflow-instances", tag = "instances",
     request_body = InstanceIds,
     responses((status = 200, body = shape::bulk::Deletions), (status = 400, body = ProblemBody),
@@ -289,11 +290,27 @@ pub(super) async fn delete_instances(
     Body(request): Body<InstanceIds>,
 ) -> Result<Json<Value>, Problem> {
     let ids = request.find(&app, false).await?;
-    Ok(Json(json!({"deleted": removed(&app, &asking, ids).await?})))
+    let all = ids.len();
+    let Removed { count, failure } = removed(&app, &asking, ids).await;
+    match failure {
+        None => Ok(Json(json!({ "deleted": count }))),
+        Some(problem) => {
+            let so_far = format!("{count} of {all} instances are removed");
+            Err(problem.of(&so_far).with("deleted", count))
+        }
+    }
 }
 
-/// Removes these instances, and says how many there were.
-async fn removed(app: &Arc<App>, asking: &Asking, ids: Vec<InstanceId>) -> Result<usize, Problem> {
+/// The end of removals.
+struct Removed {
+    count: usize,
+    /// The reason why they ended early.
+    failure: Option<Problem>,
+}
+
+/// Removes these instances. One that cannot be cancelled in time keeps few of the others back; a database
+/// that has no room for one ends it.
+async fn removed(app: &Arc<App>, asking: &Asking, ids: Vec<InstanceId>) -> Removed {
     let removals = ids.into_iter().map(|id| {
         let (app, asking) = (Arc::clone(app), asking.about(id.as_str()));
         async move {
@@ -302,14 +319,17 @@ async fn removed(app: &Arc<App>, asking: &Asking, ids: Vec<InstanceId>) -> Resul
                 let what = "instance.delete";
                 app.audit_later(&asking.caller, what, id.as_str(), Value::Null).await;
             }
-            Ok(is_removed)
+            Ok::<_, Problem>(is_removed)
         }
     });
-    let ends: Result<Vec<bool>, Problem> = side_by_side(removals).await.into_iter().collect();
-    Ok(ends?.into_iter().filter(|removed| *removed).count())
+    let concerns_all = |problem: &Problem| problem.status().is_server_error();
+    let at_once = app.config.removals_at_once;
+    let (ends, failure) = while_it_works(removals, at_once, concerns_all).await;
+    Removed { count: ends.into_iter().filter(|removed| *removed).count(), failure }
 }
 
-/// Removes these instances, and cancels those that are not over: the path of Elsa's clients.
+/// Removes these instances, and cancels those that are not over: the path of Elsa's clients. Their
+/// children stay.
 #[utoipa::path(post, path = "/bulk-actions/delete/workflow-instances/by-id", tag = "instances",
     request_body = InstanceIds,
     responses((status = 200, body = shape::bulk::Deletions), (status = 400, body = ProblemBody),
@@ -323,8 +343,11 @@ pub(super) async fn delete_instances_by_id(
 }
 
 /// Removes instances that a filter selects, and cancels those that are not over: the oldest 250 in one
-/// call. `remaining` says how many it selects after that: send the same again until there are none. The
-/// filter is that of a plan, without `activityFilters`; an empty one selects nothing, unless it says so.
+/// call. `remaining` says how many it selects after that: send the same again until there are none. If some
+/// cannot be removed, `stoppedBy` says why; if none could, that is a problem. The filter is that of a plan,
+/// without `activityFilters`; an empty one selects nothing, unless it says so. Children of these instances
+/// stay, unless the filter selects them, too: `parentWorkflowInstanceIds` selects the children of one, also
+/// after it is removed.
 #[utoipa::path(post, path = "/bulk-actions/delete/workflow-instances/by-filter", tag = "instances",
     request_body = PlanFilter,
     responses((status = 200, body = shape::bulk::FilteredDeletions), (status = 400, body = ProblemBody),
@@ -346,7 +369,20 @@ pub(super) async fn delete_instances_by_filter(
     let filter = InstanceFilter { order: Some(OLDEST), ..selection.instances };
     let found = app.cx.store.list(&filter, Page::new(0, REMOVED_MAX)).await?;
     let ids = found.items.into_iter().map(|instance| instance.id).collect();
-    let deleted = removed(&app, &asking, ids).await?;
-    let remaining = app.cx.store.count(&filter, COUNTED_MAX).await?;
-    Ok(Json(json!({"deleted": deleted, "remaining": remaining})))
+    let Removed { count: deleted, failure } = removed(&app, &asking, ids).await;
+    let stopped_by = match failure {
+        Some(problem) if deleted == 0 => return Err(problem),
+        failure => failure.map(|problem| problem.detail().to_owned()),
+    };
+    let remaining = match app.cx.store.count(&filter, COUNTED_MAX).await {
+        Ok(remaining) => remaining,
+        Err(error) if deleted == 0 => return Err(error.into()),
+        // What was removed is said all the same.
+        Err(_) => found.total.saturating_sub(deleted as u64).min(COUNTED_MAX),
+    };
+    let mut answer = json!({"deleted": deleted, "remaining": remaining});
+    if let Some(reason) = stopped_by {
+        answer["stoppedBy"] = json!(reason);
+    }
+    Ok(Json(answer))
 }

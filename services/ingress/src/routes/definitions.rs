@@ -24,6 +24,24 @@ use crate::problem::ProblemBody;
 use crate::publication::{self, etag};
 use crate::respond::segment;
 
+/// All names that the query of the list may have.
+const IN_QUERY: [&str; 14] = [
+    "versionOptions",
+    "definitionIds",
+    "ids",
+    "searchTerm",
+    "name",
+    "isSystem",
+    "page",
+    "pageSize",
+    "skip",
+    "take",
+    "orderBy",
+    "orderDirection",
+    "materializer",
+    "label",
+];
+
 /// Lists definitions, by name.
 ///
 /// Without `versionOptions` the list has every version. Without a page and a size the answer has the
@@ -47,6 +65,7 @@ pub(super) async fn list(
     caller: Caller,
     params: Params,
 ) -> Result<Json<DefinitionPage>, Problem> {
+    params.only(&IN_QUERY)?;
     let is_ours = |name: &str| name.eq_ignore_ascii_case("Json");
     let labels = params.many("label");
     bounds::list("label", &labels)?;
@@ -226,7 +245,9 @@ pub(super) async fn versions(
     let next = format!(
         "</elsa/api/workflow-definitions/{id}/versions?skip={after}&take={take}>; rel=\"next\""
     );
-    if let (true, Ok(next)) = (after < found.total, HeaderValue::from_str(&next)) {
+    // A page of none leads nowhere.
+    let has_next = take > 0 && after < found.total;
+    if let (true, Ok(next)) = (has_next, HeaderValue::from_str(&next)) {
         response.headers_mut().insert(LINK, next);
     }
     Ok(response)
@@ -243,12 +264,7 @@ pub(super) async fn one(app: &App, id: &str, params: &Params) -> Result<Definiti
     let found = app.cx.store.definition(&id, version).await?;
     match found {
         Some(found) => Ok(found),
-        None if version == VersionOption::Latest => Err(publication::unknown(&id)),
-        None => Err(Problem::not_found(format!(
-            "workflow definition {:?} has no version {}",
-            id.as_str(),
-            params.one("versionOptions").unwrap_or_default()
-        ))),
+        None => Err(publication::missing_version(app, &id, &version.to_string()).await?),
     }
 }
 

@@ -241,8 +241,10 @@ async fn exported(
     }
     for id in definition_ids {
         let id = DefinitionId::new(id);
-        let version = app.cx.store.definition(&id, version).await?;
-        found.push(version.ok_or_else(|| publication::unknown(&id))?);
+        match app.cx.store.definition(&id, version).await? {
+            Some(definition) => found.push(definition),
+            None => return Err(publication::missing_version(app, &id, &version.to_string()).await?),
+        }
     }
     let users = request.include_consuming_workflows == Some(true);
     answer(with_users(app, found, users).await?)

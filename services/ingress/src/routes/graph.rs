@@ -99,6 +99,6 @@ fn node(sites: &Sites, site: &Site) -> Value {
 fn whole(definition: &Definition, sites: &Sites) -> Value {
     json!({"nodeId": WORKFLOW_ID, "port": "", "activity": {
         "id": WORKFLOW_ID, "nodeId": WORKFLOW_ID, "type": WORKFLOW_TYPE, "version": 1,
-        "name": definition.name, "root": sites.root,
+        "name": definition.name, "customProperties": {}, "metadata": {}, "root": sites.root,
     }})
 }

@@ -79,8 +79,7 @@ pub(super) async fn login(
     let (Some(name), Some(password)) = (given(request.username), given(request.password)) else {
         return Err(Problem::bad_request("username and password are needed"));
     };
-    let address: Option<IpAddr> = peer.map(|Extension(Peer(address))| address.ip());
-    let tokens = login::login(&app, &name, &password, address).await?;
+    let tokens = login::login(&app, &name, &password, address(peer)).await?;
     Ok((NOT_KEPT, Json(tokens.into())))
 }
 
@@ -91,10 +90,11 @@ pub(super) async fn login(
         (status = 404, body = ProblemBody, description = "logins are off")))]
 pub(super) async fn refresh(
     State(app): State<Arc<App>>,
+    peer: Option<Extension<Peer>>,
     headers: HeaderMap,
 ) -> Result<Unkept<LoginAnswer>, Problem> {
     must_be_on(&app)?;
-    let tokens = login::refresh(&app, token(&headers)?).await?;
+    let tokens = login::refresh(&app, token(&headers)?, address(peer)).await?;
     Ok((NOT_KEPT, Json(Some(tokens).into())))
 }
 
@@ -105,10 +105,11 @@ pub(super) async fn refresh(
         (status = 404, body = ProblemBody, description = "logins are off")))]
 pub(super) async fn logout(
     State(app): State<Arc<App>>,
+    peer: Option<Extension<Peer>>,
     headers: HeaderMap,
 ) -> Result<StatusCode, Problem> {
     must_be_on(&app)?;
-    login::logout(&app, token(&headers)?).await?;
+    login::logout(&app, token(&headers)?, address(peer)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -140,12 +141,16 @@ pub(super) async fn me(State(app): State<Arc<App>>, caller: Caller) -> Unkept<Me
         _ if app.config.auth == Auth::NONE => "none",
         _ => "api-key",
     };
+    // Several roles may have the same permission.
+    let mut seen = BTreeSet::new();
+    let granted = caller.granted().iter().filter(|one| seen.insert(one.as_str()));
+    let granted = granted.cloned().collect();
     let known = permissions().into_iter();
     let me = Me {
         kind,
         is_authentication_on: app.config.auth != Auth::NONE,
         permissions: known.filter(|name| caller.may(name)).collect(),
-        granted: caller.granted().to_vec(),
+        granted,
         who: caller.who,
     };
     (NOT_KEPT, Json(me))
@@ -157,6 +162,11 @@ pub(super) fn must_be_on(app: &App) -> Result<(), Problem> {
         return Ok(());
     }
     Err(Problem::not_found("logins are off here: turn them on with --auth identity"))
+}
+
+/// The address of the caller; none if the request came by no port.
+fn address(peer: Option<Extension<Peer>>) -> Option<IpAddr> {
+    peer.map(|Extension(Peer(address))| address.ip())
 }
 
 fn token(headers: &HeaderMap) -> Result<&str, Problem> {
@@ -171,6 +181,28 @@ pub(super) fn name(given: Option<&str>) -> Result<String, Problem> {
     let name = given.unwrap_or_default().trim();
     password::check_name(name).map_err(Problem::bad_request)?;
     Ok(name.to_owned())
+}
+
+/// Refuses a name that people would take for that of another user, role or application; `what` is such
+/// as `a user`.
+pub(super) fn must_differ<'n>(
+    what: &str,
+    name: &str,
+    others: impl IntoIterator<Item = &'n str>,
+) -> Result<(), Problem> {
+    match others.into_iter().find(|other| password::are_alike(other, name)) {
+        None => Ok(()),
+        Some(other) => Err(taken(what, other)),
+    }
+}
+
+/// There is another one of this name, or of one that looks the same.
+pub(super) fn taken(what: &str, name: &str) -> Problem {
+    let detail = format!(
+        "there is {what} {name:?} already: use a name that differs in more than the case of letters \
+         or their form, such as full width"
+    );
+    Problem::conflict("name-taken", detail)
 }
 
 /// The roles with these ids, all of whose permissions the caller has: nobody gives what they do not

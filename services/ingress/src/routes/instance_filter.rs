@@ -40,7 +40,7 @@ const NAMES: [&str; 22] = [
     "orderDirection",
 ];
 /// The names that only a query has.
-const IN_QUERY: [&str; 2] = ["variable", "access_token"];
+const IN_QUERY: [&str; 1] = ["variable"];
 /// The names that only a body has.
 const IN_BODY: [&str; 2] = ["timestampFilters", "variableFilters"];
 /// The names that the body of a start has, too.
@@ -60,6 +60,12 @@ pub(super) fn in_body() -> Vec<&'static str> {
 pub(super) fn is_of_list(name: &str) -> bool {
     let is_in = |names: &[&str]| lenient::is_member(name, names);
     (is_in(&NAMES) || is_in(&IN_BODY)) && !is_in(&OF_STARTS)
+}
+
+/// Whether the query has a parameter that only a list has, such as `page`. Elsa Studio sends the page of
+/// a POST there.
+pub(super) fn is_query_of_list(params: &Params) -> bool {
+    params.names().any(|name| is_of_list(name) || lenient::is_member(name, &IN_QUERY))
 }
 
 /// The filter, in Elsa's words.
@@ -153,10 +159,45 @@ impl ListRequest {
         Part { page: self.page, page_size: self.page_size, skip: self.skip, take: self.take }
     }
 
-    /// The same list, of the part that the query names.
-    pub(super) fn within(self, asked: Part) -> Result<Self, Problem> {
-        let Part { page, page_size, skip, take } = asked.or(self.part())?;
-        Ok(Self { page, page_size, skip, take, ..self })
+    /// The same list. What the query of a POST names is read instead of what its body says; comparisons
+    /// with variables are read from both.
+    pub(super) fn within(self, params: &Params) -> Result<Self, Problem> {
+        params.only(&in_query())?;
+        let asked = Self::of(params)?;
+        let Part { page, page_size, skip, take } = asked.part().or(self.part())?;
+        // A query has both kinds of status as lists.
+        let status = self.status.filter(|_| asked.statuses.is_none());
+        let sub_status = self.sub_status.filter(|_| asked.sub_statuses.is_none());
+        let mut variables = self.variable_filters.unwrap_or_default();
+        variables.extend(asked.variable_filters.unwrap_or_default());
+        Ok(Self {
+            page,
+            page_size,
+            skip,
+            take,
+            cursor: asked.cursor.or(self.cursor),
+            search_term: asked.search_term.or(self.search_term),
+            ids: asked.ids.or(self.ids),
+            definition_id: asked.definition_id.or(self.definition_id),
+            definition_ids: asked.definition_ids.or(self.definition_ids),
+            definition_version_id: asked.definition_version_id.or(self.definition_version_id),
+            correlation_id: asked.correlation_id.or(self.correlation_id),
+            name: asked.name.or(self.name),
+            version: asked.version.or(self.version),
+            parent_workflow_instance_id: asked
+                .parent_workflow_instance_id
+                .or(self.parent_workflow_instance_id),
+            has_incidents: asked.has_incidents.or(self.has_incidents),
+            is_system: asked.is_system.or(self.is_system),
+            status,
+            statuses: asked.statuses.or(self.statuses),
+            sub_status,
+            sub_statuses: asked.sub_statuses.or(self.sub_statuses),
+            order_by: asked.order_by.or(self.order_by),
+            order_direction: asked.order_direction.or(self.order_direction),
+            timestamp_filters: self.timestamp_filters,
+            variable_filters: Some(variables),
+        })
     }
 
     /// Refuses lists and names that are too long, and a part that begins too late.
@@ -358,5 +399,7 @@ mod tests {
         assert_eq!(unknown, [""; 0]);
         assert!(is_of_list("Status") && is_of_list("variableFilters"));
         assert!(!is_of_list("definitionId") && !is_of_list("input"));
+        // A token in a query is for the hub.
+        assert!(!in_query().contains(&"access_token"));
     }
 }

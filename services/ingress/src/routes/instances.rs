@@ -261,7 +261,9 @@ pub(super) async fn bookmarks(
     Ok(Json(json!({"count": items.len(), "items": items})))
 }
 
-/// Cancels an instance if it is not over, and removes it.
+/// Cancels an instance if it is not over, and removes it. Its children stay: select them as a filter with
+/// `parentWorkflowInstanceId`, or remove them with `parentWorkflowInstanceIds` of
+/// `/bulk-actions/delete/workflow-instances/by-filter`.
 #[utoipa::path(delete, path = "/workflow-instances/{id}", tag = "instances",
     params(("id" = String, Path)),
     responses((status = 204), (status = 404, body = ProblemBody),

@@ -135,6 +135,7 @@ pub(super) async fn make(
         permissions: request.permissions,
         created_at: now,
         expires_at: request.lifetime_seconds.map(|seconds| now.after(Duration::from_secs(seconds))),
+        user_id: caller.user_id.clone(),
     };
     let summary = KeySummary::from(&kept);
     let details = json!({"name": kept.name, "permissions": kept.permissions});

@@ -7,14 +7,14 @@ use axum::extract::{Path, State};
 use model::{Alteration, InstanceId, limits};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::{AlterationJob, AlterationPlan, InstanceFilter, Page, PlanStatus, Progress};
+use store::{AlterationJob, AlterationPlan, InstanceFilter, JobStatus, Page, PlanStatus, Progress};
 use utoipa::ToSchema;
 
 use super::activity_filter::{ActivityFilter, Searched, Selection};
 use super::instance_filter::{ListRequest, TimestampFilter};
 use super::searching::{self, VariableFilter};
 use super::side_by_side::side_by_side;
-use crate::body::{Body, Params, lenient};
+use crate::body::{Body, Mismatch, Params, lenient};
 use crate::operate;
 use crate::pipeline::identify::Asking;
 use crate::present::shape;
@@ -133,16 +133,7 @@ pub(super) async fn dry_run(
     Body(request): Body<DryRunRequest>,
 ) -> Result<Json<Value>, Problem> {
     let mut filter = request.filter;
-    let members = filter.as_object_mut();
-    let alterations = members.and_then(|members| members.shift_remove("alterations"));
-    let alterations = alterations.filter(|alterations| !alterations.is_null());
-    let alterations: Option<Vec<Alteration>> =
-        alterations.map(lenient::from_value).transpose().map_err(|error| {
-            Problem::bad_request(format!("the alterations cannot be read: {error}"))
-        })?;
-    if let Some(alterations) = &alterations {
-        operate::check(alterations)?;
-    }
+    let alterations = alterations_of(&mut filter)?;
     let filter: PlanFilter = lenient::from_value(filter)
         .map_err(|error| Problem::bad_request(format!("the filter cannot be read: {error}")))?;
     let Some(selection) = filter.selection(&app).await? else {
@@ -171,6 +162,16 @@ pub(super) async fn dry_run(
         "workflowInstanceIds": ids, "totalCount": total, "checkedCount": checked,
         "misfitCount": misfit_count, "misfits": misfits,
     })))
+}
+
+/// Takes the alterations out of a dry run; what is left is the filter.
+fn alterations_of(request: &mut Value) -> Result<Option<Vec<Alteration>>, Problem> {
+    let unread = |mismatch: Mismatch| Problem::bad_request(mismatch.to_string());
+    let Some(members) = request.as_object_mut() else { return Ok(None) };
+    let sent = lenient::take(members, "alterations").map_err(unread)?;
+    let Some(sent) = sent.filter(|sent| !sent.is_null()) else { return Ok(None) };
+    let sent = lenient::from_value(sent).map_err(|mismatch| unread(mismatch.within("alterations")));
+    operate::read(sent?).map(Some)
 }
 
 /// The instances among these that the alterations do not fit, with the reasons.
@@ -229,7 +230,7 @@ pub(super) struct SubmitRequest {
     #[serde(default)]
     id: Option<String>,
     #[schema(value_type = Vec<Object>)]
-    alterations: Vec<Alteration>,
+    alterations: Vec<Value>,
     filter: PlanFilter,
 }
 
@@ -244,7 +245,7 @@ pub(super) async fn submit(
     asking: Asking,
     Body(request): Body<SubmitRequest>,
 ) -> Result<Json<Value>, Problem> {
-    operate::check(&request.alterations)?;
+    let alterations = operate::read(request.alterations)?;
     let id = match request.id.filter(|id| !id.is_empty()) {
         None => model::derived(&["plan", asking.id.as_str()]),
         Some(id) if is_id(&id) => id,
@@ -258,7 +259,7 @@ pub(super) async fn submit(
     request.filter.selection(&app).await?;
     let plan = AlterationPlan {
         id,
-        alterations: request.alterations,
+        alterations,
         filter,
         submitted_by: asking.caller.who.clone(),
         status: PlanStatus::Pending,
@@ -287,10 +288,12 @@ fn is_id(id: &str) -> bool {
     id.len() <= ID_CHARS_MAX && id.bytes().all(is_good)
 }
 
-/// A plan, its progress, and one page of its jobs.
+/// A plan, its progress, and one page of its jobs. With `status`, the jobs and `totalCount` are those of
+/// the jobs in this state; the progress is of all.
 #[utoipa::path(get, path = "/alterations/{id}", tag = "alterations",
-    params(("id" = String, Path), ("page" = Option<u64>, Query), ("pageSize" = Option<u64>, Query)),
-    responses((status = 200, body = shape::alteration::PlanSeen),
+    params(("id" = String, Path), ("status" = Option<String>, Query), ("page" = Option<u64>, Query),
+        ("pageSize" = Option<u64>, Query)),
+    responses((status = 200, body = shape::alteration::PlanSeen), (status = 400, body = ProblemBody),
         (status = 404, body = ProblemBody)))]
 pub(super) async fn get(
     State(app): State<Arc<App>>,
@@ -298,13 +301,14 @@ pub(super) async fn get(
     params: Params,
 ) -> Result<Json<Value>, Problem> {
     bounds::name("the id", &id)?;
+    let status = params.one("status").map(job_status).transpose()?;
     let plan = app.cx.store.plan(&id).await?;
     let plan = plan.ok_or_else(|| Problem::not_found(format!("there is no plan {id}")))?;
     let page = match params.one("pageSize").or(params.one("page")) {
         Some(_) => super::definitions::page(&params)?,
         None => Page::first(),
     };
-    let jobs = app.cx.store.jobs(&id, page).await?;
+    let jobs = app.cx.store.jobs(&id, status, page).await?;
     let Progress { pending, running, completed, failed } = app.cx.store.progress(&id).await?;
     let shown: Vec<Value> = jobs.items.iter().map(|job| shown(&id, job)).collect();
     Ok(Json(json!({
@@ -323,6 +327,20 @@ pub(super) async fn get(
         "jobs": shown,
         "totalCount": jobs.total,
     })))
+}
+
+/// The phase of jobs with this name, in any case.
+fn job_status(text: &str) -> Result<JobStatus, Problem> {
+    let mut all = JobStatus::ALL.iter();
+    let found = all.find(|status| status.as_str().eq_ignore_ascii_case(text));
+    found.copied().ok_or_else(|| {
+        let shown: String = text.chars().take(50).collect();
+        let names: Vec<_> = JobStatus::ALL.iter().map(|status| status.as_str()).collect();
+        Problem::bad_request(format!(
+            "query parameter status is {shown:?}: use one of {}",
+            names.join(", ")
+        ))
+    })
 }
 
 fn shown(plan: &str, job: &AlterationJob) -> Value {

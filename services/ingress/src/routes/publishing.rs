@@ -188,11 +188,14 @@ async fn remove_version(
 
 async fn numbered(app: &App, id: &str, version: &str) -> Result<Definition, Problem> {
     let id = definition_id(id)?;
-    let number = version.parse().map_err(|error| {
-        Problem::bad_request(format!("version {version:?} is not a number: {error}"))
-    })?;
-    let found = app.cx.store.definition(&id, VersionOption::Number(number)).await?;
-    found.ok_or_else(|| {
-        Problem::not_found(format!("workflow definition {:?} has no version {number}", id.as_str()))
-    })
+    let Ok(number) = version.parse::<u32>() else {
+        return Err(Problem::bad_request(format!(
+            "version {version:?} is no version: use a whole number from 0 to {}",
+            u32::MAX
+        )));
+    };
+    match app.cx.store.definition(&id, VersionOption::Number(number)).await? {
+        Some(found) => Ok(found),
+        None => Err(publication::missing_version(app, &id, &number.to_string()).await?),
+    }
 }

@@ -46,6 +46,7 @@ impl Reading {
     /// Every part that cannot be read, or has another shape than a workflow has, with its place.
     pub(super) fn draft(mut self, engine: &Engine) -> Result<Definition, Problem> {
         self.misread.extend(engine.misshapen(&self.definition, false));
+        engine.spell(&mut self.definition);
         match self.flaw() {
             Some(flaw) => Err(Problem::bad_request(flaw).with("validationErrors", self.errors())),
             None => Ok(self.definition),
@@ -89,6 +90,7 @@ pub(super) async fn publishable(
 ) -> Result<Vec<Definition>, Problem> {
     for Reading { definition, misread, .. } in &mut readings {
         misread.extend(app.cx.engine.misshapen(definition, true));
+        app.cx.engine.spell(definition);
     }
     let flaws: Vec<_> = readings.iter().filter_map(Reading::flaw).collect();
     if flaws.is_empty() {

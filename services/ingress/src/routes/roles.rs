@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use store::{PeopleChange, PeopleChanged, Role, RoleChange};
 use utoipa::ToSchema;
 
-use super::identity::{changed, may_give, must_be_known, must_fit, name};
+use super::identity::{changed, may_give, must_be_known, must_differ, must_fit, name};
 use crate::auth::caller::Caller;
 use crate::body::Body;
 use crate::problem::ProblemBody;
@@ -72,7 +72,8 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<RoleList>, 
     Ok(Json(RoleList { roles: roles.iter().map(RoleSummary::from).collect() }))
 }
 
-/// Makes a role. A caller cannot give permissions that it does not have.
+/// Makes a role. A caller cannot give permissions that it does not have. A name that differs from one
+/// that is there only in the case of letters or their form, such as full width, is refused (409).
 #[utoipa::path(post, path = "/identity/roles", tag = "identity", request_body = RoleRequest,
     responses((status = 200, body = RoleSummary), (status = 400, body = ProblemBody), (status = 403, body = ProblemBody),
         (status = 409, body = ProblemBody)))]
@@ -92,7 +93,9 @@ pub(super) async fn create(
     check(&permissions)?;
     must_be_known(&app, &permissions).await?;
     may_give(&caller, &permissions)?;
-    must_fit(app.cx.store.roles().await?.len())?;
+    let roles = app.cx.store.roles().await?;
+    must_fit(roles.len())?;
+    must_differ("a role", &name, names_of_others(&roles, &id))?;
     let role = Role { id, name, permissions, created_at: app.now() };
     if !app.cx.store.create_role(&role).await? {
         let detail = format!("there is a role {:?} already: use another name or id", role.id);
@@ -119,6 +122,11 @@ pub(super) async fn update(
         name: request.name.as_deref().map(|given| name(Some(given))).transpose()?,
         permissions: request.permissions,
     };
+    // A name that it has already may look like that of another one.
+    if let Some(name) = change.name.as_ref().filter(|name| **name != role.name) {
+        let roles = app.cx.store.roles().await?;
+        must_differ("a role", name, names_of_others(&roles, &id))?;
+    }
     let permissions = change.permissions.as_deref().unwrap_or_default();
     check(permissions)?;
     // What the role has already may be the policy of a workflow that is gone.
@@ -167,6 +175,11 @@ async fn must_reach(app: &App, caller: &Caller, id: &str) -> Result<Role, Proble
     let role = roles.into_iter().next().ok_or_else(|| unknown(id))?;
     may_give(caller, &role.permissions)?;
     Ok(role)
+}
+
+/// The names of all roles but the one with this id.
+fn names_of_others<'r>(roles: &'r [Role], id: &str) -> impl Iterator<Item = &'r str> {
+    roles.iter().filter(move |role| role.id != id).map(|role| role.name.as_str())
 }
 
 fn check(permissions: &[String]) -> Result<(), Problem> {

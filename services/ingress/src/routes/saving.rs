@@ -19,7 +19,7 @@ use super::naming;
 use super::reading::{Reading, publishable};
 use crate::app::App;
 use crate::auth::caller::Caller;
-use crate::body::{Body, Params};
+use crate::body::{Body, Params, lenient};
 use crate::pipeline::identify::Asking;
 use crate::present::definition::SavedDefinition;
 use crate::present::shape;
@@ -68,7 +68,8 @@ pub(super) async fn put(
 
 /// Imports a definition, as a draft; `?publish=true`, or a member `"publish": true`, publishes it.
 ///
-/// The answer is the definition, with the members that tell what the import did.
+/// The answer is the definition, with the members that tell what the import did. It is 201 for a
+/// definition that came without an id and got one.
 #[utoipa::path(post, path = "/workflow-definitions/import", tag = "definitions",
     params(("publish" = Option<bool>, Query)), request_body = Value,
     responses((status = 200, body = shape::definition::ImportedDefinition), (status = 201, body = shape::definition::ImportedDefinition),
@@ -84,7 +85,8 @@ pub(super) async fn import(
 
 /// Imports a definition, as a draft; `?publish=true`, or a member `"publish": true`, publishes it.
 ///
-/// The answer is the definition, with the members that tell what the import did.
+/// The answer is the definition, with the members that tell what the import did. It is 201 for a
+/// definition that came without an id and got one.
 #[utoipa::path(put, path = "/workflow-definitions/import", tag = "definitions",
     params(("publish" = Option<bool>, Query)), request_body = Value,
     responses((status = 200, body = shape::definition::ImportedDefinition), (status = 201, body = shape::definition::ImportedDefinition),
@@ -101,7 +103,7 @@ pub(super) async fn import_put(
 /// Imports a definition under this id, as a draft; `?publish=true`, or a member `"publish": true`, publishes it.
 #[utoipa::path(post, path = "/workflow-definitions/{definitionId}/import", tag = "definitions",
     params(("definitionId" = String, Path), ("publish" = Option<bool>, Query)), request_body = Value,
-    responses((status = 200, body = shape::definition::ImportedDefinition), (status = 201, body = shape::definition::ImportedDefinition),
+    responses((status = 200, body = shape::definition::ImportedDefinition),
         (status = 400, body = ProblemBody), (status = 403, body = ProblemBody),
         (status = 412, body = ProblemBody)))]
 pub(super) async fn import_as(
@@ -116,7 +118,7 @@ pub(super) async fn import_as(
 /// Imports a definition under this id, as a draft; `?publish=true`, or a member `"publish": true`, publishes it.
 #[utoipa::path(put, path = "/workflow-definitions/{definitionId}/import", tag = "definitions",
     params(("definitionId" = String, Path), ("publish" = Option<bool>, Query)), request_body = Value,
-    responses((status = 200, body = shape::definition::ImportedDefinition), (status = 201, body = shape::definition::ImportedDefinition),
+    responses((status = 200, body = shape::definition::ImportedDefinition),
         (status = 400, body = ProblemBody), (status = 403, body = ProblemBody),
         (status = 412, body = ProblemBody)))]
 pub(super) async fn import_as_put(
@@ -213,7 +215,7 @@ impl Saving {
             keep_searchable(app, &mut definition).await?;
         }
         let saved = self.store(app, definition, publish, "definition.save").await?;
-        Ok(answer(&saved, SavedDefinition::of(&app.cx.engine, &saved)))
+        Ok(answer(&saved, saved.is_new, SavedDefinition::of(&app.cx.engine, &saved)))
     }
 
     async fn import(
@@ -224,9 +226,12 @@ impl Saving {
     ) -> Result<Response, Problem> {
         let Sent { document, publish, .. } = unwrapped(body)?;
         let publish = self.params.flag("publish")?.or(publish).unwrap_or(false);
+        let is_named = id.is_some() || names_itself(&document);
         let definition = self.content(app, document, id, publish).await?;
         let saved = self.store(app, definition, publish, "definition.import").await?;
-        Ok(answer(&saved, SavedDefinition::of(&app.cx.engine, &saved).flat()))
+        // As Elsa: one that came with its id was imported, and one that got an id was made.
+        let is_made = saved.is_new && !is_named;
+        Ok(answer(&saved, is_made, SavedDefinition::of(&app.cx.engine, &saved).flat()))
     }
 
     /// The definition that was sent, under its id.
@@ -342,12 +347,21 @@ fn published(members: &mut Map) -> Result<Option<bool>, Problem> {
     }
 }
 
-fn answer(saved: &Changed, body: impl Serialize) -> Response {
-    let status = if saved.is_new { StatusCode::CREATED } else { StatusCode::OK };
+/// Whether a definition that was sent has an id.
+fn names_itself(document: &Value) -> bool {
+    let is_id = |(name, value): (&String, &Value)| {
+        lenient::is_member(name, &["definitionId"])
+            && value.as_str().is_some_and(|id| !id.is_empty())
+    };
+    document.as_object().is_some_and(|members| members.iter().any(is_id))
+}
+
+fn answer(saved: &Changed, is_made: bool, body: impl Serialize) -> Response {
+    let status = if is_made { StatusCode::CREATED } else { StatusCode::OK };
     let mut headers = HeaderMap::new();
     let id = crate::respond::segment(saved.definition.definition_id.as_str());
     let location = format!("/elsa/api/workflow-definitions/{id}");
-    if let (true, Ok(location)) = (saved.is_new, HeaderValue::from_str(&location)) {
+    if let (true, Ok(location)) = (is_made, HeaderValue::from_str(&location)) {
         headers.insert(LOCATION, location);
     }
     if let Ok(tag) = HeaderValue::from_str(&publication::etag(&saved.definition)) {

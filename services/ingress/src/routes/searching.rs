@@ -32,6 +32,8 @@ pub(crate) struct VariableFilter {
     /// only.
     operator: String,
     /// A text, number or boolean, or the same as text. A time is RFC 3339, or a date: its begin in UTC.
+    #[serde(default)]
+    #[schema(required = true)]
     value: Value,
 }
 
@@ -57,6 +59,12 @@ impl VariableFilter {
     fn resolved(&self, names: &SearchableNames) -> Result<ValueFilter, Problem> {
         let Self { name, operator, value } = self;
         bounds::name("the name of a variable", name)?;
+        if value.is_null() {
+            return Err(Problem::bad_request(format!(
+                "the comparison with variable {name} has no value, or null: write a text, a number or a \
+                 boolean; no comparison finds variables that have no value"
+            )));
+        }
         let Some(operator) = operator_of(operator) else {
             return Err(Problem::bad_request(format!(
                 "operator {:?} of variable {name} is not valid: use one of {}",

@@ -1,4 +1,4 @@
-//! `POST /workflow-instances`: starts an instance, or lists instances, depending on its body.
+//! `POST /workflow-instances`: starts an instance, or lists instances, depending on its body and query.
 
 use std::sync::Arc;
 
@@ -16,7 +16,6 @@ use super::instance_filter::{self, ListRequest};
 use super::instances::listed;
 use crate::auth::caller::Caller;
 use crate::body::{Body, Params, Prefer, lenient};
-use crate::paging::Part;
 use crate::pipeline::identify::Asking;
 use crate::pipeline::reply::{Patience, Reply};
 use crate::pipeline::validate::Beginning;
@@ -65,14 +64,25 @@ enum StartedOrListed {
 
 /// Starts an instance, or lists instances.
 ///
-/// A body with `definitionId` and no member of a list (`page`, `status`, `searchTerm` …) starts an
-/// instance; its members are `definitionId`, `input`, `properties`, `correlationId`, `instanceId` and `name`. The
-/// answer comes when its first burst has been committed. With `Prefer: respond-async` it is 202 and
-/// comes as soon as the start is accepted; from then on the instance can be read. Any other body,
-/// also an empty one, is a filter, as for GET; its page may be in the query.
+/// A body with `definitionId` starts an instance where neither it nor the query has anything of a list
+/// (`page`, `status`, `searchTerm` …); its members are `definitionId`, `input`, `properties`,
+/// `correlationId`, `instanceId` and `name`. The answer comes when its first burst has been committed.
+/// With `Prefer: respond-async` it is 202 and comes as soon as the start is accepted; from then on the
+/// instance can be read. Any other body, also an empty one, is a filter, as for GET, whose parameters
+/// may be in the query, too. `POST /workflow-instances/start` always starts, `POST
+/// /workflow-instances/query` always lists.
 #[utoipa::path(post, path = "/workflow-instances", tag = "instances",
     params(("page" = Option<u64>, Query), ("pageSize" = Option<u64>, Query),
-        ("skip" = Option<u64>, Query), ("take" = Option<u64>, Query)),
+        ("skip" = Option<u64>, Query), ("take" = Option<u64>, Query), ("cursor" = Option<String>, Query),
+        ("searchTerm" = Option<String>, Query), ("definitionId" = Option<String>, Query),
+        ("definitionIds" = Option<Vec<String>>, Query), ("correlationId" = Option<String>, Query),
+        ("name" = Option<String>, Query), ("version" = Option<u32>, Query),
+        ("parentWorkflowInstanceId" = Option<String>, Query),
+        ("hasIncidents" = Option<bool>, Query), ("isSystem" = Option<bool>, Query), ("status" = Option<String>, Query),
+        ("subStatus" = Option<String>, Query), ("orderBy" = Option<String>, Query),
+        ("orderDirection" = Option<String>, Query),
+        ("variable" = Option<Vec<String>>, Query, example = json!(["Amount:gte:100"]),
+            description = "As for GET, beside `variableFilters` of the body")),
     request_body = StartRequest,
     responses((status = 200, body = StartedOrListed),
         (status = 202, body = InstanceStatus, description = "Accepted: see `Location`"),
@@ -87,7 +97,6 @@ pub(super) async fn start_or_list(
     params: Params,
     Body(body): Body<Value>,
 ) -> Result<Response, Problem> {
-    let part = Part::of(&params)?;
     let Value::Object(members) = &body else {
         return Err(Problem::bad_request("the body is not a JSON object"));
     };
@@ -96,19 +105,22 @@ pub(super) async fn start_or_list(
     let names_definition = members
         .iter()
         .any(|(name, value)| lenient::is_member(name, &["definitionId"]) && is_given(value));
-    let is_list = !names_definition || members.keys().any(|name| instance_filter::is_of_list(name));
+    let is_list = !names_definition
+        || members.keys().any(|name| instance_filter::is_of_list(name))
+        || instance_filter::is_query_of_list(&params);
     if !is_list {
         caller.must("exec:workflow-definitions")?;
         return start(&app, &asking, body, prefer).await;
     }
     if has(&["input", "instanceId", "properties"]) {
         return Err(Problem::bad_request(
-            "the body mixes a start with a list, or names no definitionId: to start an instance \
-             send definitionId, input, properties, correlationId, instanceId and name only",
+            "the request mixes a start with a list, or names no definitionId: to start an instance \
+             send definitionId, input, properties, correlationId, instanceId and name only, and no \
+             query of a list, such as page",
         ));
     }
     caller.must("read:workflow-instances")?;
-    let list = listed(&app, filter(body)?.within(part)?).await?;
+    let list = listed(&app, filter(body)?.within(&params)?).await?;
     Ok(list.into_response())
 }
 
@@ -157,10 +169,20 @@ pub(super) async fn start_only(
     start(&app, &asking, body, prefer).await
 }
 
-/// Lists instances, newest first. Unlike `POST /workflow-instances`, it never starts one.
+/// Lists instances, newest first. Unlike `POST /workflow-instances`, it never starts one. What the query
+/// names is read instead of what the body says.
 #[utoipa::path(post, path = "/workflow-instances/query", tag = "instances",
     params(("page" = Option<u64>, Query), ("pageSize" = Option<u64>, Query),
-        ("skip" = Option<u64>, Query), ("take" = Option<u64>, Query)),
+        ("skip" = Option<u64>, Query), ("take" = Option<u64>, Query), ("cursor" = Option<String>, Query),
+        ("searchTerm" = Option<String>, Query), ("definitionId" = Option<String>, Query),
+        ("definitionIds" = Option<Vec<String>>, Query), ("correlationId" = Option<String>, Query),
+        ("name" = Option<String>, Query), ("version" = Option<u32>, Query),
+        ("parentWorkflowInstanceId" = Option<String>, Query),
+        ("hasIncidents" = Option<bool>, Query), ("isSystem" = Option<bool>, Query), ("status" = Option<String>, Query),
+        ("subStatus" = Option<String>, Query), ("orderBy" = Option<String>, Query),
+        ("orderDirection" = Option<String>, Query),
+        ("variable" = Option<Vec<String>>, Query, example = json!(["Amount:gte:100"]),
+            description = "As for GET, beside `variableFilters` of the body")),
     request_body = ListRequest,
     responses((status = 200, body = InstancePage), (status = 400, body = ProblemBody)))]
 pub(super) async fn query(
@@ -168,7 +190,7 @@ pub(super) async fn query(
     params: Params,
     Body(body): Body<Value>,
 ) -> Result<Json<InstancePage>, Problem> {
-    listed(&app, filter(body)?.within(Part::of(&params)?)?).await
+    listed(&app, filter(body)?.within(&params)?).await
 }
 
 async fn start(

@@ -15,6 +15,7 @@ use utoipa::ToSchema;
 
 use super::{leases, resume};
 use crate::body::{Body, Prefer};
+use crate::large::lightened_one;
 use crate::lease::{self, Lease};
 use crate::pipeline;
 use crate::pipeline::identify::{self, Asking};
@@ -234,6 +235,7 @@ async fn bring(
     what: &'static str,
 ) -> Result<Response, Problem> {
     let task_id = report.task_id.clone();
+    let report = TaskCompleted { result: lightened_one(app, report.result).await?, ..report };
     if let Some(found) = waiting(app, &task_id).await? {
         let seen = record::get(app, &found.instance_id).await?;
         let body = Resume {

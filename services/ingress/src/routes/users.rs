@@ -10,7 +10,9 @@ use serde_json::json;
 use store::{PeopleChange, PeopleChanged, User, UserChange};
 use utoipa::ToSchema;
 
-use super::identity::{NOT_KEPT, Unkept, changed, may_give, must_fit, name, within};
+use super::identity::{
+    NOT_KEPT, Unkept, changed, may_give, must_differ, must_fit, name, taken, within,
+};
 use crate::auth::caller::Caller;
 use crate::body::Body;
 use crate::identity::{login, password};
@@ -94,7 +96,8 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<UserList>, 
     Ok(Json(UserList { users: users.iter().map(UserSummary::from).collect() }))
 }
 
-/// Makes a user. A caller cannot give permissions that it does not have.
+/// Makes a user. A caller cannot give permissions that it does not have. A name that differs from one
+/// that is there only in the case of letters or their form, such as full width, is refused (409).
 #[utoipa::path(post, path = "/identity/users", tag = "identity", request_body = UserRequest,
     responses((status = 200, body = UserMade), (status = 400, body = ProblemBody), (status = 403, body = ProblemBody),
         (status = 404, body = ProblemBody), (status = 409, body = ProblemBody)))]
@@ -108,10 +111,7 @@ pub(super) async fn create(
     within(&app, &caller, &roles).await?;
     let users = app.cx.store.users().await?;
     must_fit(users.len())?;
-    let alike = users.iter().find(|user| password::are_alike(&user.name, &name));
-    if let Some(user) = alike {
-        return Err(taken(&user.name));
-    }
+    must_differ("a user", &name, users.iter().map(|user| user.name.as_str()))?;
     let given = request.password.filter(|password| !password.is_empty());
     let drawn = given.is_none().then(|| login::drawn_password(&app));
     let secret = given.as_ref().or(drawn.as_ref()).map(String::as_str).unwrap_or_default();
@@ -125,7 +125,7 @@ pub(super) async fn create(
         created_at: app.now(),
     };
     if !app.cx.store.create_user(&user).await? {
-        return Err(taken(&user.name));
+        return Err(taken("a user", &user.name));
     }
     let details = json!({"name": user.name, "roles": user.roles});
     app.audit(&caller, "user.create", &user.id, details).await;
@@ -133,14 +133,6 @@ pub(super) async fn create(
     let made =
         UserMade { password: drawn, hashed_password: None, hashed_password_salt: None, summary };
     Ok((NOT_KEPT, Json(made)))
-}
-
-/// There is a user of this name, or of one that differs in case alone.
-fn taken(name: &str) -> Problem {
-    let detail = format!(
-        "there is a user {name:?} already: use a name that differs in more than the case of letters"
-    );
-    Problem::conflict("name-taken", detail)
 }
 
 /// Changes the password or roles of a user, or disables it. The caller has all permissions that the

@@ -2,7 +2,9 @@ use std::collections::BTreeMap;
 
 use axum::body::Body;
 use axum::http::{Method, Request};
+use model::Timestamp;
 use serde_json::json;
+use store::{ApiKey, Keys as _};
 
 use super::world::{World, json_request, writes_line};
 use crate::auth::permission::{self, MOUNTS, Need};
@@ -68,6 +70,31 @@ async fn who_may_do_what_is_decided_by_the_key() {
             if expected >= 400 {
                 answer.problem(expected);
             }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_configured_key_that_the_database_has_gets_no_other_permissions() {
+    for (expires_at, statuses) in
+        [(None, [200, 403]), (Some(Timestamp::from_millis(1)), [401, 401])]
+    {
+        let world = keyed().await;
+        let key = ApiKey {
+            id: "few".to_owned(),
+            name: "cron".to_owned(),
+            hash: store::key_hash(KEY),
+            permissions: vec!["read:*".to_owned()],
+            created_at: Timestamp::from_millis(0),
+            expires_at,
+            user_id: None,
+        };
+        world.store.save_key(key).await.unwrap();
+        let definition = json!({"definitionId": "line", "root": writes_line()});
+        for (method, expected) in ["GET", "POST"].into_iter().zip(statuses) {
+            let request = with_key(method, "/api/workflow-definitions", KEY, &definition);
+            let answer = world.send(request).await;
+            assert_eq!(answer.status, expected, "{method} {:#}", answer.body);
         }
     }
 }

@@ -150,7 +150,7 @@ async fn a_migration_goes_on_at_activities_that_its_map_names() {
     let dry =
         async |map| world.post(&alter, &json!({"alterations": to(map), "dryRun": true})).await;
     let misfits = [
-        (json!({}), "name its place in `activities`"),
+        (json!({}), "map it to an activity of version 2"),
         (json!({"nope": "approve"}), "version 1 has no activity nope"),
         (json!({"wait": "done"}), "name an activity of the same type"),
     ];
@@ -167,7 +167,7 @@ async fn a_migration_goes_on_at_activities_that_its_map_names() {
     assert_eq!(ran["results"][0]["isSuccessful"], true, "{ran:#}");
 }
 
-async fn finished(world: &World, plan: &str) -> Value {
+pub(super) async fn finished(world: &World, plan: &str) -> Value {
     let path = format!("{API}/alterations/{plan}");
     testkit::eventually("the plan is completed", BOUND, async || {
         world.get(&path).await.body["plan"]["status"] == "Completed"

@@ -155,6 +155,34 @@ async fn forms_of_sandboxed_pages_reach_workflow_endpoints_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn a_link_in_a_page_of_another_server_opens_a_page_and_reads_no_data() {
+    let world = World::without_executor(Config::default()).await;
+    let follow = async |path: &str, method: &str, dest: &str| {
+        let request = Request::builder().method(method).uri(path);
+        let request = request
+            .header("sec-fetch-site", "cross-site")
+            .header("sec-fetch-mode", "navigate")
+            .header("sec-fetch-dest", dest);
+        world.send(request.body(Body::empty()).unwrap()).await
+    };
+    for path in ["/docs/", "/docs/book/", "/docs/book/operations", "/studio/", "/studio/instances"]
+    {
+        let answer = follow(path, "GET", "document").await;
+        assert_eq!(answer.status.as_u16(), 200, "{path}: {answer:?}");
+        assert!(follow(path, "GET", "iframe").await.problem(403).contains("web page"), "{path}");
+        assert!(follow(path, "POST", "document").await.problem(403).contains("web page"), "{path}");
+    }
+    for path in ["/docs", "/docs/book", "/studio"] {
+        let answer = follow(path, "GET", "document").await;
+        assert!(answer.status.is_redirection(), "{path}: {answer:?}");
+    }
+    for path in ["/openapi.json", "/metrics", "/elsa/api/workflow-instances", "/api/nodes"] {
+        let refused = follow(path, "GET", "document").await.problem(403);
+        assert!(refused.contains("web page"), "{path}: {refused}");
+    }
+}
+
+#[tokio::test]
 async fn pages_of_workflows_with_a_host_of_their_own_can_be_trusted() {
     let config = Config {
         trusts_workflow_pages: true,

@@ -329,4 +329,7 @@ async fn everyone_learns_who_they_are_and_what_they_may_do() {
     assert_eq!(answer.header("cache-control"), Some("no-store"));
     let reader = answer.expect(200);
     assert_eq!(reader["permissions"], json!(["read:user", "tasks:complete", "tasks:poll"]));
+    let twice = make_user(&world, "amy", &["read:user", "read:role", "read:user"]).await;
+    let twice = twice.get(&world, ME).await.expect(200);
+    assert_eq!(twice["granted"], json!(["read:user", "read:role"]));
 }

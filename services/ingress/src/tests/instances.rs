@@ -1,8 +1,14 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use serde_json::json;
+use async_trait::async_trait;
+use chassis::Clock as _;
+use serde_json::{Value, json};
+use store::memory::{MemoryStore, Operation};
 
-use super::world::{World, waits_for, writes_line};
+use super::world::{BOUND, World, waits_for, writes_line};
+use crate::Config;
 
 const LIST: &str = "/elsa/api/workflow-instances";
 
@@ -13,7 +19,7 @@ async fn instances_are_listed_by_filter_with_get_and_post() {
     world.publish("waits", waits_for("go")).await;
     world.begin("line").await;
     let waiting = world.begin("waits").await;
-    let check = async |query: &str, body: serde_json::Value, expected: u64| {
+    let check = async |query: &str, body: Value, expected: u64| {
         let got = world.get(&format!("{LIST}?{query}")).await.expect(200);
         assert_eq!(got["totalCount"], expected, "{query}");
         let posted = world.post(LIST, &body).await.expect(200);
@@ -48,6 +54,76 @@ async fn instances_are_listed_by_filter_with_get_and_post() {
     assert_eq!(page["items"][0]["id"], json!(waiting));
     assert_eq!(page["items"][0]["status"], "Running");
     assert_eq!(page["items"][0]["incidentCount"], 0);
+}
+
+/// Elsa Studio sends the page of a POST in the query.
+#[tokio::test]
+async fn a_post_with_the_query_of_a_list_starts_nothing() {
+    let world = World::new().await;
+    world.publish("line", writes_line()).await;
+    world.publish("waits", waits_for("go")).await;
+    for definition in ["line", "line", "waits"] {
+        world.begin(definition).await;
+    }
+    let of_line = json!({"definitionId": "line"});
+    let page = world.post(&format!("{LIST}?page=0&pageSize=1"), &of_line).await.expect(200);
+    assert_eq!((&page["totalCount"], page["items"].as_array().unwrap().len()), (&json!(2), 1));
+    for query in ["Take=5", "skip=0", "OrderBy=Name", "orderDirection=Ascending", "IsSystem=False"]
+    {
+        let list = world.post(&format!("{LIST}?{query}"), &of_line).await.expect(200);
+        assert_eq!(list["totalCount"], 2, "{query}: {list}");
+    }
+    // What the query names is read instead of what the body says.
+    let body = json!({"status": "Finished", "subStatus": "Finished", "definitionId": "line"});
+    for (query, expected) in [
+        ("page=0", 2),
+        ("page=0&status=Running", 0),
+        ("definitionId=waits&status=Running&subStatuses=Suspended", 1),
+        ("definitionIds=waits", 2),
+        ("searchTerm=wait", 0),
+    ] {
+        for path in [LIST.to_owned(), format!("{LIST}/query")] {
+            let list = world.post(&format!("{path}?{query}"), &body).await.expect(200);
+            assert_eq!(list["totalCount"], expected, "{path}?{query}: {list}");
+        }
+    }
+    let mixed = json!({"definitionId": "line", "input": {"a": 1}});
+    let detail = world.post(&format!("{LIST}?page=0"), &mixed).await.problem(400);
+    assert!(detail.contains("mixes a start with a list"), "{detail}");
+    let detail = world.post(&format!("{LIST}?page=0&bogus=1"), &of_line).await.problem(400);
+    assert!(detail.contains("no query parameter \"bogus\""), "{detail}");
+    assert_eq!(world.get(LIST).await.expect(200)["totalCount"], 3, "nothing was started");
+    let started = world.post(&format!("{LIST}/start"), &of_line).await.expect(200);
+    assert!(started["workflowInstanceId"].is_string(), "{started}");
+}
+
+#[tokio::test]
+async fn a_page_of_none_has_the_total_alone() {
+    let world = World::new().await;
+    world.publish("line", writes_line()).await;
+    let id = world.begin("line").await;
+    let definitions = "/elsa/api/workflow-definitions";
+    for list in [LIST.to_owned(), format!("{LIST}/{id}/journal"), definitions.to_owned()] {
+        let all = world.get(&list).await.expect(200);
+        assert_ne!(all["totalCount"], 0, "{list}");
+        for query in ["pageSize=0", "take=0", "page=3&pageSize=0"] {
+            let none = world.get(&format!("{list}?{query}")).await.expect(200);
+            let expected = (&json!([]), &all["totalCount"]);
+            assert_eq!((&none["items"], &none["totalCount"]), expected, "{list}?{query}");
+        }
+    }
+    let posted = world.post(LIST, &json!({"pageSize": 0})).await.expect(200);
+    assert_eq!((&posted["items"], &posted["totalCount"]), (&json!([]), &json!(1)));
+    let versions = world.get(&format!("{definitions}/line/versions?pageSize=0")).await;
+    assert_eq!((versions.header("link"), &versions.body), (None, &json!([])));
+}
+
+#[tokio::test]
+async fn a_token_in_a_query_is_for_the_hub_alone() {
+    let world = World::without_executor(Config::default()).await;
+    let detail = world.get(&format!("{LIST}?access_token=x")).await.problem(400);
+    let advice = detail.split("use ").nth(1).unwrap();
+    assert!(advice.contains("pageSize") && !advice.contains("access_token"), "{detail}");
 }
 
 #[tokio::test]
@@ -124,6 +200,108 @@ async fn instances_are_removed_by_a_filter_some_at_a_time() {
     world.get(&format!("{LIST}/{kept}")).await.expect(200);
 }
 
+/// A database that has room for so many removals more.
+struct Crowded {
+    room: AtomicUsize,
+    under_way: AtomicUsize,
+    most: AtomicUsize,
+}
+
+#[async_trait]
+impl store::memory::Faults for Crowded {
+    async fn before(&self, operation: Operation) -> Result<(), store::Error> {
+        if operation != Operation::DeleteInstance {
+            return Ok(());
+        }
+        let now = self.under_way.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(now, Ordering::SeqCst);
+        tokio::task::yield_now().await;
+        self.under_way.fetch_sub(1, Ordering::SeqCst);
+        let one_less = |room: usize| room.checked_sub(1);
+        match self.room.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(store::Error::Overloaded("injected fault".to_owned())),
+        }
+    }
+}
+
+/// Few removals are under way together, and what was removed is said although the database has no room
+/// for the rest.
+#[tokio::test]
+async fn removals_that_end_early_say_what_was_removed() {
+    let bulk = "/elsa/api/bulk-actions/delete/workflow-instances";
+    let by_filter = format!("{bulk}/by-filter");
+    let crowded = Arc::new(Crowded {
+        room: AtomicUsize::new(7),
+        under_way: AtomicUsize::default(),
+        most: AtomicUsize::default(),
+    });
+    let store = MemoryStore::new(Arc::new(|| chassis::SystemClock.now()));
+    let store = store.with_faults(Arc::clone(&crowded) as _);
+    let config = Config { removals_at_once: 2, ..Config::default() };
+    let world = World::over(config, Arc::new(store)).await;
+    world.start_executor().await;
+    world.publish("line", writes_line()).await;
+    let mut ids = Vec::new();
+    for _ in 0..20 {
+        ids.push(world.begin("line").await);
+    }
+    for id in &ids {
+        world.until(id, "Finished").await;
+    }
+    let filter = json!({"definitionIds": ["line"]});
+    let got = world.post(&by_filter, &filter).await.expect(200);
+    assert_eq!((&got["deleted"], &got["remaining"]), (&json!(7), &json!(13)), "{got:#}");
+    let why = got["stoppedBy"].as_str().unwrap();
+    assert!(why.contains("the database has too much to do"), "{why}");
+    assert_eq!(crowded.most.load(Ordering::SeqCst), 2);
+    let detail = world.post(&by_filter, &filter).await.problem(503);
+    assert!(detail.contains("the database has too much to do"), "{detail}");
+
+    crowded.room.store(3, Ordering::SeqCst);
+    let answer = world.post(bulk, &json!({ "ids": ids })).await;
+    assert_eq!((answer.status.as_u16(), &answer.body["deleted"]), (503, &json!(3)));
+    assert!(answer.problem(503).starts_with("3 of 20 instances are removed: the database"));
+    crowded.room.store(100, Ordering::SeqCst);
+    let got = world.post(&by_filter, &filter).await.expect(200);
+    assert_eq!(got, json!({"deleted": 10, "remaining": 0}));
+}
+
+/// As on Elsa. The description says it, and how they are selected.
+#[tokio::test]
+async fn children_of_a_removed_instance_stay_and_a_filter_selects_them() {
+    let by_filter = "/bulk-actions/delete/workflow-instances/by-filter";
+    let world = World::new().await;
+    world.publish("waits", waits_for("go")).await;
+    let root = json!({"type": "Elsa.DispatchWorkflow", "id": "child",
+        "workflowDefinitionId": "waits", "waitForCompletion": true});
+    world.publish("parent", root).await;
+    for is_filtered in [false, true] {
+        let parent = world.begin("parent").await;
+        let children = format!("{LIST}?parentWorkflowInstanceId={parent}&subStatus=Suspended");
+        let count = async || world.get(&children).await.body["totalCount"].clone();
+        testkit::eventually("the child waits", BOUND, async || count().await == 1).await;
+        let remove =
+            async |filter: Value| world.post(&format!("/elsa/api{by_filter}"), &filter).await;
+        match is_filtered {
+            true => drop(remove(json!({"workflowInstanceIds": [parent]})).await.expect(200)),
+            false => assert_eq!(world.delete(&format!("{LIST}/{parent}")).await.status, 204),
+        }
+        world.get(&format!("{LIST}/{parent}")).await.problem(404);
+        assert_eq!(count().await, 1);
+        let got = remove(json!({"parentWorkflowInstanceIds": [parent]})).await.expect(200);
+        assert_eq!(got, json!({"deleted": 1, "remaining": 0}));
+        assert_eq!(count().await, 0);
+    }
+    let document = &super::answers::CONTRACT.document["paths"];
+    for (path, method) in [(by_filter, "post"), ("/workflow-instances/{id}", "delete")] {
+        let operation = &document[format!("/elsa/api{path}")][method];
+        let said = format!("{} {}", operation["summary"], operation["description"]);
+        assert!(said.contains("stay"), "{path}: {said}");
+        assert!(said.contains("parentWorkflowInstanceIds"), "{path}: {said}");
+    }
+}
+
 #[tokio::test]
 async fn a_list_is_paged_by_a_cursor() {
     let world = World::new().await;
@@ -172,7 +350,7 @@ async fn instances_are_counted_by_state_and_found_by_parent() {
     let parent = world.begin("parent").await;
     world.until(&parent, "Finished").await;
     let counts = world.get("/elsa/api/workflow-instances/counts").await.expect(200);
-    let of = |counts: &serde_json::Value, state: &str| {
+    let of = |counts: &Value, state: &str| {
         let all = counts["counts"].as_array().unwrap();
         all.iter().find(|one| one["subStatus"] == state).unwrap()["count"].as_u64().unwrap()
     };

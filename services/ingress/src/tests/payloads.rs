@@ -130,6 +130,35 @@ async fn a_large_value_of_an_input_travels_as_a_payload() {
 }
 
 #[tokio::test]
+async fn a_large_result_of_a_task_travels_as_a_payload() {
+    let world = World::with(Config { body_bytes_max: 2 * MIB, ..Config::default() }).await;
+    let said = "({lines: variables.Got.lines[0].length, text: variables.Got.text})";
+    let root = json!({"type": "Elsa.Sequence", "id": "seq", "activities": [
+        {"type": "Elsa.RunTask", "id": "t", "taskName": "Ship",
+            "result": {"typeName": "Object", "memoryReference": {"id": "1"}}},
+        {"type": "Elsa.SetOutput", "id": "out", "outputName": "Got", "outputValue": {"js": said}}],
+        "variables": [{"id": "1", "name": "Got", "typeName": "Object"}]});
+    world.publish("task", root).await;
+    let id = world.begin("task").await;
+    let path = format!("/elsa/api/workflow-instances/{id}");
+    let bookmarks = world.get(&format!("{path}/bookmarks")).await.expect(200);
+    let task = bookmarks["items"][0]["payload"]["TaskId"].as_str().unwrap().to_owned();
+    // The executor looks for such texts, and not into payloads.
+    let sealed = format!("{{sealed:{}}}", "Ab-_".repeat(10));
+    let result = json!({"lines": [text(MIB)], "text": sealed});
+    let complete = format!("/elsa/api/tasks/{task}/complete");
+    world.post(&complete, &json!({"result": {"lines": [text(3 * MIB)]}})).await.problem(413);
+    world.post(&complete, &json!({"result": result})).await.expect(200);
+    world.until(&id, "Finished").await;
+    let row = world.store.load(&id.as_str().into()).await.unwrap().unwrap().instance;
+    assert!(row.state.len() < ROW_BYTES_MAX, "{} bytes", row.state.len());
+    let instance = world.get(&path).await.expect(200);
+    let got = &instance["workflowState"]["output"]["Got"];
+    let expected = json!({"lines": MIB, "text": sealed.replace("sealed", "sealed elsewhere")});
+    assert_eq!(got, &expected, "{instance}");
+}
+
+#[tokio::test]
 async fn a_payload_is_kept_first_and_named_by_a_start() {
     let config = Config { payload_bytes_max: MIB as u64, ..Config::default() };
     let world = World::with(config).await;

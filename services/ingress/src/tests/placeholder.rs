@@ -19,7 +19,7 @@ async fn a_placeholder_is_kept_as_it_is_and_named_when_it_is_published() {
     let original = r#"{ "type": "Acme.SendFax", "id": "lost", "version": 2, "number": "1" }"#;
     let root = placeholder(Some(original));
     let file = json!({"definitionId": "fax", "name": "Fax", "root": root});
-    world.post(&format!("{API}/import"), &file).await.expect(201);
+    world.post(&format!("{API}/import"), &file).await.expect(200);
     let exported = world.get(&format!("{API}/fax/export")).await.expect(200);
     assert_eq!(exported["root"], root);
     let answer = world.post(&format!("{API}/fax/publish"), &json!({})).await;

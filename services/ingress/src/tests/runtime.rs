@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use bus::Bus as _;
+use model::Timestamp;
 use serde_json::{Value, json};
 
 use super::world::{BOUND, World, json_request, waits_for, writes_line};
@@ -64,6 +65,42 @@ async fn a_paused_cluster_keeps_its_commands_until_it_goes_on() {
     world.until(&id, "Finished").await;
     let audit = world.get("/elsa/api/audit").await.expect(200).to_string();
     assert!(audit.contains("runtime.pause") && audit.contains("runtime.resume"), "{audit}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_change_has_its_time_and_a_greater_generation() {
+    let world = World::new().await;
+    let generation = |status: &Value| -> u64 {
+        status["state"]["generationId"].as_str().unwrap().parse().unwrap()
+    };
+    let changed = |status: &Value| -> Timestamp {
+        Timestamp::parse(status["sources"][0]["lastTransitionAt"].as_str().unwrap()).unwrap()
+    };
+    let status = async || world.get(&format!("{ADMIN}/status")).await.expect(200);
+    let mut before = generation(&status().await);
+    for what in ["pause", "resume", "pause?node=node", "resume?node=node", "pause", "resume"] {
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        let begun = world.app.now();
+        let answer = world.admin(what).await;
+        let after = generation(&answer);
+        assert!(after > before, "{what}: {before} and then {after}");
+        // What was changed for one node counts in the status of the cluster, too, and later.
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        let later = status().await;
+        assert_eq!(generation(&later), after, "{what}");
+        for shown in [&answer, &later] {
+            let since = changed(shown).since(begun);
+            assert!(changed(shown) >= begun && since < Duration::from_secs(10), "{what}: {shown}");
+        }
+        before = after;
+    }
+    // Of two pauses, the first has stopped it, and the end of one of them does not start it.
+    world.admin("pause").await;
+    let paused_at = changed(&status().await);
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(changed(&world.admin("pause?node=node").await), paused_at);
+    world.admin("resume?node=node").await;
+    assert_eq!(changed(&status().await), paused_at);
 }
 
 #[tokio::test]

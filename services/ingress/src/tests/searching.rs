@@ -129,6 +129,8 @@ async fn any_other_variable_is_refused_with_the_way_to_make_it_searchable() {
         json!({"variableFilters": [{"name": "Amount", "operator": "gte", "values": [1]}]});
     let detail = world.post(LIST, &unknown).await.problem(400);
     assert!(detail.contains("values"), "{detail}");
+    let null = world.post(LIST, &compares("Amount", "eq", json!(null))).await.problem(400);
+    assert!(null.contains("variable Amount has no value, or null: write a text"), "{null}");
     let list = compares("Amount", "eq", json!([1]));
     assert!(world.post(LIST, &list).await.problem(400).contains("searchable as number"));
 }

@@ -167,11 +167,19 @@ async fn a_mistake_is_told_under_errors() {
 async fn an_import_answers_with_the_definition() {
     let world = World::new().await;
     let file = json!({"definitionId": "order", "name": "Order", "root": nested()});
-    let body = world.post(&format!("{API}/workflow-definitions/import"), &file).await.expect(201);
+    let body = world.post(&format!("{API}/workflow-definitions/import"), &file).await.expect(200);
     assert_eq!((&body["definitionId"], &body["version"]), (&json!("order"), &json!(1)));
     assert_eq!(body["root"]["nodeId"], "Workflow1:f1");
     assert!(rels(&body).contains(&"publish"));
     assert_eq!(body["alreadyPublished"], false);
+    // As Elsa, 201 for one that gets its id here.
+    for unnamed in [json!({"root": nested()}), json!({"definitionId": "", "root": nested()})] {
+        let answer = world.post(&format!("{API}/workflow-definitions/import"), &unnamed).await;
+        assert!(answer.header("location").is_some(), "{answer:?}");
+        assert_eq!(answer.expect(201)["version"], 1);
+        let path = format!("{API}/workflow-definitions/named/import");
+        assert_eq!(world.put(&path, &unnamed).await.expect(200)["definitionId"], "named");
+    }
 }
 
 #[tokio::test]
@@ -209,7 +217,7 @@ async fn descriptors_have_what_a_designer_needs() {
                     ("/name", |name| name.as_str().unwrap().starts_with(char::is_uppercase)),
                     ("/typeName", Value::is_string),
                     ("/displayName", Value::is_string),
-                    ("/order", Value::is_u64),
+                    ("/order", |order| order.is_u64() || *order == 5.1),
                     ("/isBrowsable", Value::is_boolean),
                     ("/isWrapped", Value::is_boolean),
                     ("/isSynthetic", Value::is_boolean),
@@ -279,6 +287,44 @@ async fn descriptors_have_what_a_designer_needs() {
     let path = format!("{API}/descriptors/activities/Elsa.FlowJoin/options/Mode");
     let body = world.post(&path, &json!({"context": {}})).await.expect(200);
     assert_eq!(body["items"]["dropdown"]["selectList"]["items"][0]["value"], "WaitAny");
+}
+
+#[tokio::test]
+async fn inputs_are_described_as_elsa_describes_them() {
+    let world = World::new().await;
+    let list = world.get(&format!("{API}/descriptors/activities")).await.expect(200);
+    let items = list["items"].as_array().unwrap();
+    let find = |name: &str| items.iter().find(|item| item["typeName"] == name).unwrap();
+    let input = |name: &str, input: &str| {
+        let inputs = find(name)["inputs"].as_array().unwrap();
+        inputs.iter().find(|one| one["name"] == input).unwrap()
+    };
+    assert_eq!(input("Elsa.WriteHttpResponse", "StatusCode")["defaultValue"], "OK");
+    assert_eq!(input("Elsa.While", "Condition")["autoEvaluate"], false);
+    assert_eq!(input("Elsa.If", "Condition")["autoEvaluate"], true);
+    let bulk = "Elsa.BulkDispatchWorkflows";
+    assert_eq!(input(bulk, "CorrelationIdFunction")["autoEvaluate"], false);
+    assert_eq!(input(bulk, "ChannelName")["uiHint"], "dropdown");
+    assert_eq!(find(bulk)["kind"], "Task");
+    let outcomes = input("Elsa.Complete", "Outcomes");
+    assert_eq!(outcomes["defaultSyntax"], "Object");
+    assert_eq!(outcomes["defaultValue"], json!(["Done"]), "a list, as the editor writes");
+    let request = "Elsa.FlowSendHttpRequest";
+    assert_eq!(input(request, "DisableAuthorizationHeaderValidation")["order"], 5);
+    assert_eq!(input(request, "ExpectedStatusCodes")["order"], 5.1);
+    assert_eq!(input(request, "RequestHeaders")["order"], 6);
+    let mut dropdowns = 0;
+    for item in items {
+        for one in item["inputs"].as_array().unwrap() {
+            let words = one["uiSpecifications"]["dropdown"]["selectList"]["items"].as_array();
+            let Some(words) = words.filter(|words| !words.is_empty()) else { continue };
+            let default = &one["defaultValue"];
+            let is_offered = words.iter().any(|word| word["value"] == *default);
+            assert!(default.is_null() || is_offered, "{} {one}", item["typeName"]);
+            dropdowns += 1;
+        }
+    }
+    assert!(dropdowns > 10, "{dropdowns}");
 }
 
 #[tokio::test]

@@ -231,6 +231,52 @@ async fn alterations_are_asked_for_as_elsas_client_does() {
     assert!(plan["plan"]["alterations"].is_array() && plan["jobs"].is_array(), "{plan:#}");
 }
 
+/// Also inside an alteration; the value of `type` is read exactly, as Elsa reads it.
+#[tokio::test]
+async fn the_members_of_alterations_are_read_in_any_case() {
+    let world = World::new().await;
+    world.publish("w", waits_for("go")).await;
+    let id = world.begin("w").await;
+    world.publish("w", waits_for("stop")).await;
+    let (dry_run, run) = (format!("{API}/alterations/dry-run"), format!("{API}/alterations/run"));
+    let submit = format!("{API}/alterations/submit");
+    let alter = format!("{API}/workflow-instances/{id}/alter");
+    let migrate = json!([{"type": "Migrate", "TargetVersion": 2, "Activities": {"wait": "wait"}}]);
+    let body = json!({"DefinitionIds": ["w"], "Alterations": migrate});
+    let dry = world.post(&dry_run, &body).await.expect(200);
+    assert_eq!((&dry["checkedCount"], &dry["misfitCount"]), (&json!(1), &json!(0)), "{dry:#}");
+    let body = json!({"Alterations": migrate, "DryRun": true});
+    assert_eq!(world.post(&alter, &body).await.expect(200)["fits"], true);
+    let body = json!({"WorkflowInstanceIds": [id], "Alterations": migrate});
+    let ran = world.post(&run, &body).await.expect(200);
+    assert_eq!(ran["results"][0]["isSuccessful"], true, "{ran:#}");
+    let plan = json!({"Id": "p", "Filter": {"DefinitionIds": ["w"]},
+        "Alterations": [{"Type": "Cancel", "Reason": "enough"}]});
+    world.post(&submit, &plan).await.expect(200);
+    world.until(&id, "Cancelled").await;
+    let kept = world.get(&format!("{API}/alterations/p")).await.expect(200);
+    let written = json!([{"type": "Cancel", "reason": "enough"}]);
+    assert_eq!(kept["plan"]["alterations"], written);
+
+    let wrong = json!([{"type": "Unpause"},
+        {"type": "Migrate", "targetVersion": 2, "activities": {"a": 1}}]);
+    let other = json!([{"type": "cancel"}]);
+    for (alterations, expected) in [
+        (wrong, "alterations[1].activities[\"a\"] is 1, and has to be a text"),
+        (other, "alterations[0].type is \"cancel\", and has to be one of Cancel,"),
+    ] {
+        for (path, body) in [
+            (&dry_run, json!({"alterations": alterations})),
+            (&run, json!({"alterations": alterations, "workflowInstanceIds": [id]})),
+            (&submit, json!({"alterations": alterations, "filter": {}})),
+            (&alter, json!({"alterations": alterations})),
+        ] {
+            let detail = world.post(path, &body).await.problem(400);
+            assert!(detail.starts_with(expected), "{path}: {detail}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn pages_may_be_in_the_query_of_a_post_and_members_in_any_case() {
     let world = World::new().await;

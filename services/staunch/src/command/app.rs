@@ -80,6 +80,14 @@ async fn create(
     format: Format,
 ) -> Result<(), Failure> {
     must_exist(store, &roles).await?;
+    let taken = |name: &str| {
+        let why = format!("there is an application {name} already; use another name");
+        Failure::new(Kind::Conflict, why)
+    };
+    let others = store.applications().await?;
+    if let Some(other) = others.iter().find(|other| password::are_alike(&other.name, &name)) {
+        return Err(taken(&other.name));
+    }
     let client_id = secret::short_id(&SystemChance.new_id());
     let api_key = secret::api_key(&client_id, &SystemChance.seed());
     let application = Application {
@@ -91,8 +99,7 @@ async fn create(
         created_at: SystemClock.now(),
     };
     if !store.create_application(&application).await? {
-        let why = format!("there is an application {} already", application.name);
-        return Err(Failure::new(Kind::Conflict, why));
+        return Err(taken(&application.name));
     }
     let details = json!({"name": application.name, "roles": application.roles});
     note(store, "application.create", &application.id, details).await?;

@@ -111,7 +111,8 @@ async fn create(
     let now = SystemClock.now();
     let (id, text) = drawn(&SystemChance.new_id(), SystemChance.seed());
     let expires_at = days.map(|days| now.after(Duration::from_secs(days.saturating_mul(86_400))));
-    let key = ApiKey { id, name, hash: hash(&text), permissions, created_at: now, expires_at };
+    let (hash, user_id) = (hash(&text), None);
+    let key = ApiKey { id, name, hash, permissions, created_at: now, expires_at, user_id };
     let mut document = shown(&key);
     document["key"] = json!(text);
     store.save_key(key.clone()).await?;

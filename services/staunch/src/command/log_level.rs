@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::client::Client;
+use crate::client::{self, Client};
 use crate::failure::Kind;
 use crate::output::{self, Format, text};
 use crate::{Failure, say};
@@ -37,7 +37,8 @@ pub(crate) async fn run(args: LogLevelArgs, format: Format) -> Result<(), Failur
         chassis::check_log_filter(filter).map_err(Failure::usage)?;
     }
     let patience = std::time::Duration::from_secs(10);
-    let client = Client::to(&args.admin, args.api_key.as_deref())?.with_patience(patience, HINT);
+    let key = client::key(args.api_key.as_deref())?;
+    let client = Client::to(&args.admin, key.as_deref())?.with_patience(patience, HINT);
     let change = match (args.filter, args.reset) {
         (Some(filter), _) => Some(json!({ "set": filter })),
         (None, true) => Some(json!({})),

@@ -13,6 +13,10 @@ pub(crate) struct NatsPermissionsArgs {
     /// their own; may be repeated
     #[arg(long, value_name = "TASK", value_parser = input::task_kind)]
     pub(crate) worker: Vec<String>,
+    /// Lets these users put objects: files of starters, large results of workers. The object store is one
+    /// for all, so each can also replace and remove the objects of the others
+    #[arg(long)]
+    pub(crate) with_objects: bool,
 }
 
 /// Prints what an installation that has the other users needs for these workers.
@@ -40,7 +44,11 @@ pub(crate) fn run(args: &NatsPermissionsArgs, format: Format) -> Result<(), Fail
 
 fn accounts(args: &NatsPermissionsArgs) -> Result<Accounts, Failure> {
     let workers: Vec<&str> = args.worker.iter().map(String::as_str).collect();
-    Accounts::new(&workers).map_err(|error| match error {
+    let accounts = match args.with_objects {
+        true => Accounts::with_objects(&workers),
+        false => Accounts::new(&workers),
+    };
+    accounts.map_err(|error| match error {
         // What cannot be used was given here, and is not from the message bus.
         Error::Corrupt(why) => Failure::usage(format!("--worker: {why}")),
         other => Failure::usage(other.to_string()),

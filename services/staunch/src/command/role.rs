@@ -92,6 +92,12 @@ pub(crate) async fn run(verb: Verb, store: &dyn Store, format: Format) -> Result
         Verb::Ls => list(&store.roles().await?, format),
         Verb::Set { id, name, permissions } => {
             few_enough(permissions.as_deref().unwrap_or_default())?;
+            if let Some(name) = &name {
+                let role = store.roles_of(std::slice::from_ref(&id)).await?.pop();
+                if role.is_some_and(|role| role.name != *name) {
+                    must_differ(store, &id, name).await?;
+                }
+            }
             let change = RoleChange { name, permissions };
             let role = store.change_role(&id, &change).await?.ok_or_else(|| unknown(&id))?;
             let details = json!({"name": change.name, "permissions": change.permissions});
@@ -103,12 +109,26 @@ pub(crate) async fn run(verb: Verb, store: &dyn Store, format: Format) -> Result
 }
 
 async fn create(store: &dyn Store, role: &Role, format: Format) -> Result<(), Failure> {
+    must_differ(store, &role.id, &role.name).await?;
     if !store.create_role(role).await? {
         let why = format!("there is a role {} already; change it with `staunch role set`", role.id);
         return Err(Failure::new(Kind::Conflict, why));
     }
     note(store, "role.create", &role.id, json!({"permissions": role.permissions})).await?;
     output::done(format, &format!("role {} is made", role.id), &shown(role))
+}
+
+/// Refuses a name that people would take for that of another role.
+async fn must_differ(store: &dyn Store, id: &str, name: &str) -> Result<(), Failure> {
+    let is_like = |role: &Role| role.id != id && password::are_alike(&role.name, name);
+    match store.roles().await?.into_iter().find(is_like) {
+        None => Ok(()),
+        Some(Role { name, id, .. }) => {
+            let why =
+                format!("the role {id} has the name {name} already; give another with --name");
+            Err(Failure::new(Kind::Conflict, why))
+        }
+    }
 }
 
 async fn remove(store: &dyn Store, id: &str, format: Format) -> Result<(), Failure> {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use clap::{ArgGroup, Args};
 
-use crate::client::Client;
+use crate::client::{self, Client};
 use crate::command::run_name;
 use crate::interrupt::interrupted;
 use crate::output::Format;
@@ -49,6 +49,7 @@ pub(crate) struct ValidateArgs {
 /// # Errors
 /// When the cluster cannot be reached, a check fails, or it is interrupted.
 pub(crate) async fn run(args: ValidateArgs, format: Format) -> Result<(), Failure> {
+    let key = client::key(args.api_key.as_deref())?;
     if args.local.is_none() && (args.brokers.is_some() || args.database.is_some()) {
         return Err(Failure::usage("--brokers and --database are for a cluster of --local"));
     }
@@ -62,7 +63,7 @@ pub(crate) async fn run(args: ValidateArgs, format: Format) -> Result<(), Failur
         Some(local) => local.cluster.urls(),
         None => args.nodes.unwrap_or_default(),
     };
-    let clients = urls.iter().map(|url| Client::to(url.trim(), args.api_key.as_deref()));
+    let clients = urls.iter().map(|url| Client::to(url.trim(), key.as_deref()));
     let clients = clients.collect::<Result<Vec<_>, _>>()?;
     let site = Site::meet(clients, run_name("validate"), local.is_some()).await?;
     let site = Arc::new(site);

@@ -52,6 +52,10 @@ enum Verb {
         /// The type of its tasks; `Ship@2` is version 2
         #[arg(required = true, value_name = "TYPE", value_parser = input::task_kind)]
         types: Vec<String>,
+        /// Lets them put objects, for large results. The object store is one for all, so they can also
+        /// replace and remove the objects of others
+        #[arg(long)]
+        with_objects: bool,
     },
 }
 
@@ -81,9 +85,10 @@ pub(crate) async fn run(args: WorkerArgs, format: Format) -> Result<(), Failure>
                 serde_json::json!({"type": type_name, "version": version, "removed": true});
             output::done(format, &format!("{type_name} version {version} is removed"), &document)
         }
-        Verb::Creds { types } => {
+        Verb::Creds { types, with_objects } => {
             let responders = responders(&types)?;
-            nats_permissions::run_for_workers(&NatsPermissionsArgs { worker: types }, format)?;
+            let args = NatsPermissionsArgs { worker: types, with_objects };
+            nats_permissions::run_for_workers(&args, format)?;
             say::message(&responders);
             Ok(())
         }

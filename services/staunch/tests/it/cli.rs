@@ -1,11 +1,14 @@
 //! The common behaviour of all commands: exit codes, JSON, limits, and that reading changes
 //! nothing.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Output;
 
 use serde_json::Value;
 use testkit::{free_port, within};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
 
 use crate::{COMMAND_MAX, command, json, run_in, stderr};
 
@@ -314,6 +317,18 @@ async fn users_of_nats_are_printed_for_servers_and_for_programs() {
     ended_with(&output, 0, "");
     let file = include_str!("../../../../nats/accounts.conf");
     assert_eq!(String::from_utf8(output.stdout).unwrap(), file);
+    // The object store is one for all: nobody puts objects unless that was asked for.
+    let puts = "\"$O.staunch_payloads.M.*\"";
+    assert!(!file.contains(puts), "{puts}");
+    for arguments in
+        [&["nats-permissions", "--worker", "Ship"][..], &["worker", "creds", "Ship"][..]]
+    {
+        let output = run_in(here.path(), &[arguments, &["--with-objects"]].concat()).await;
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let text = String::from_utf8(output.stdout).unwrap();
+        let (_, worker) = text.split_once("user: worker-ship").unwrap();
+        assert!(worker.contains(puts), "{text}");
+    }
     let output = run_in(here.path(), &["nats-permissions", "-o", "json"]).await;
     let users = json(&output)["users"].as_array().unwrap().clone();
     let names: Vec<_> = users.iter().map(|user| user["user"].as_str().unwrap()).collect();
@@ -358,4 +373,81 @@ async fn an_empty_variable_means_none_and_an_unknown_one_is_named() {
     assert!(said.contains("STAUNCH_NATS_ULR is ignored"), "{said}");
     assert!(said.contains("did you mean STAUNCH_NATS_URL?"), "{said}");
     assert!(ended.status.success(), "{said}");
+}
+
+#[tokio::test]
+async fn settings_of_an_issuer_that_a_server_refuses_are_refused_by_config_too() {
+    let here = folder();
+    let good = [
+        ("--auth", "oidc"),
+        ("--oidc-issuer", "https://id.example.com"),
+        ("--oidc-audience", "staunch"),
+    ];
+    let run = async |command: &'static str, changes: &[(&'static str, &'static str)]| {
+        let settings: BTreeMap<_, _> = good.into_iter().chain(changes.iter().copied()).collect();
+        let settings = settings.into_iter().flat_map(|(name, value)| [name, value]);
+        let line: Vec<_> = [command].into_iter().chain(settings).collect();
+        run_in(here.path(), &line).await
+    };
+    for (changes, why) in [
+        (&[("--oidc-issuer", "http://id.example.com")][..], "is not https"),
+        (&[("--oidc-audience", ",")], "no audience"),
+        (&[("--oidc-algorithms", "none,HS256")], "signs nothing"),
+        (&[("--auth", "oidc,identity"), ("--token-issuer", "https://id.example.com")], "are both"),
+        (&[("--base-url", "flow.example.com")], "base-url"),
+    ] {
+        for command in ["config", "server"] {
+            ended_with(&run(command, changes).await, 2, why);
+        }
+    }
+    ended_with(&run_in(here.path(), &["config", "--auth", "oidc"]).await, 2, "set oidc-issuer");
+    ended_with(&run("config", &[]).await, 0, "");
+    // A node without the role takes no tokens.
+    ended_with(&run("config", &[("--role", "timer"), ("--oidc-audience", ",")]).await, 0, "");
+}
+
+#[tokio::test]
+async fn the_key_of_a_command_may_be_in_a_file() {
+    let here = folder();
+    let file = here.path().join("key");
+    std::fs::write(&file, "the-key-in-the-file\n").unwrap();
+    let file = file.to_str().unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let server = format!("http://{}", listener.local_addr().unwrap());
+    let run = async |arguments: &[&str], variables: &[(&str, &str)]| {
+        let mut command = command(arguments);
+        command.current_dir(here.path()).envs(variables.iter().copied());
+        within("the end of the command", COMMAND_MAX, command.output()).await.unwrap()
+    };
+    let list = ["instance", "ls", "--server", &server];
+    let level = ["log-level", "--admin", &server];
+    let nodes = ["validate", "--nodes", &server];
+    for arguments in [&list[..], &level, &nodes] {
+        let nowhere = run(arguments, &[("STAUNCH_API_KEY_FILE", "/nowhere/key")]).await;
+        ended_with(&nowhere, 2, "/nowhere/key");
+        let both = [("STAUNCH_API_KEY_FILE", file), ("STAUNCH_API_KEY", "another")];
+        ended_with(&run(arguments, &both).await, 2, "are both set");
+    }
+    for (arguments, is_given) in [
+        (&list[..], false),
+        (&level, false),
+        (&[&list[..], &["--api-key", "given"]].concat(), true),
+    ] {
+        let asked = async {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut head = Vec::new();
+            while !head.ends_with(b"\r\n\r\n") {
+                head.push(stream.read_u8().await.unwrap());
+            }
+            let refusal =
+                "HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+            stream.write_all(refusal.as_bytes()).await.unwrap();
+            String::from_utf8(head).unwrap().to_lowercase()
+        };
+        let variables = [("STAUNCH_API_KEY_FILE", file)];
+        let (ended, head) = tokio::join!(run(arguments, &variables), asked);
+        let key = if is_given { "apikey given\r\n" } else { "apikey the-key-in-the-file\r\n" };
+        assert!(head.contains(&format!("authorization: {key}")), "{head}");
+        ended_with(&ended, 6, "");
+    }
 }

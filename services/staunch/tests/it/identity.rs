@@ -83,9 +83,15 @@ async fn users_roles_and_applications_come_and_go() {
     refused(&run(here, &["role", "create", "x", "--permissions", "fly:*"]).await, 2, "no such");
     refused(&run(here, &["role", "create", "A b", "--permissions", "*"]).await, 2, "lowercase");
 
+    // Names that look like another one, such as those in full width.
+    let wide = ["role", "create", "two", "--name", "\u{ff23}lerk", "--permissions", "*"];
+    refused(&run(here, &wide).await, 4, "the role clerk has the name clerk already");
+
     let user = ["user", "create", "zoe", "--roles", "clerk", "--generate"];
     let made = json(&run(here, &user).await);
     assert!(made["password"].is_string(), "{made}");
+    let wide = ["user", "create", "\u{ff5a}oe", "--generate"];
+    refused(&run(here, &wide).await, 4, "there is a user zoe already");
     let unknown = ["user", "create", "eve", "--roles", "none", "--generate"];
     refused(&run(here, &unknown).await, 3, "no role none");
     refused(&run(here, &["role", "rm", "clerk"]).await, 4, "zoe");
@@ -101,6 +107,7 @@ async fn users_roles_and_applications_come_and_go() {
     let listed = json(&listed).to_string();
     assert!(!listed.contains(app["apiKey"].as_str().unwrap()) && !listed.contains("argon2"));
     refused(&run(here, &["app", "create", "shop"]).await, 4, "already");
+    refused(&run(here, &["app", "create", "\u{ff33}hop"]).await, 4, "an application shop already");
     assert_eq!(json(&run(here, &["app", "rm", "shop"]).await)["removed"], true);
     refused(&run(here, &["app", "rm", "shop"]).await, 3, "no application");
 
@@ -125,4 +132,26 @@ async fn signing_keys_are_rotated() {
     let id = first["id"].as_str().unwrap();
     assert_eq!(json(&run(here.path(), &["signing-key", "rm", id]).await)["removed"], true);
     refused(&run(here.path(), &["signing-key", "rm", id]).await, 3, "no key");
+}
+
+#[tokio::test]
+async fn a_key_of_the_database_is_no_key_of_a_node() {
+    let here = folder().await;
+    let made = json(&run(here.path(), &["key", "create", "cron", "--permissions", "read:*"]).await);
+    let roles = ["viewer", "--permissions", "read:*"];
+    let role = json(&run(here.path(), &[&["role", "create"][..], &roles].concat()).await);
+    let app = ["app", "create", "shop", "--roles", role["id"].as_str().unwrap()];
+    let application = json(&run(here.path(), &app).await);
+    for (key, owner) in
+        [(&made["key"], "the API key \"cron\""), (&application["apiKey"], "\"shop\"")]
+    {
+        for roles in ["all", "timer"] {
+            let start = ["server", "--role", roles, "--auth", "api-key", "--listen", "127.0.0.1:0"];
+            let mut node = command(&[&start[..], &DATABASE].concat());
+            node.current_dir(here.path()).env("STAUNCH_API_KEY", key.as_str().unwrap());
+            let ended = within("the refusal", COMMAND_MAX, node.output()).await.unwrap();
+            refused(&ended, 2, owner);
+            refused(&ended, 2, "all permissions");
+        }
+    }
 }

@@ -58,7 +58,9 @@ async fn an_instance_is_corrected_retried_migrated_paused_and_restarted() {
     run(&["apply", "-f", "order.json"]).await;
     run(&["instance", "pause", &id, "--reason", "night"]).await;
     let unmapped = ask(&["instance", "migrate", &id, "--to", "2"]).await;
-    assert!(stderr(&unmapped).contains("activities"), "{}", stderr(&unmapped));
+    let refusal = stderr(&unmapped);
+    assert!(refusal.contains("map it to an activity of version 2"), "{refusal}");
+    assert!(refusal.contains("--map OLD=NEW") && !refusal.contains("`activities`"), "{refusal}");
     run(&["instance", "migrate", &id, "--to", "2", "--map", "go=gone"]).await;
     assert_eq!(run(&["instance", "get", &id]).await["workflowState"]["isPaused"], true);
     run(&["instance", "unpause", &id]).await;
@@ -83,6 +85,13 @@ async fn an_instance_is_corrected_retried_migrated_paused_and_restarted() {
         run(&["instance", "plan", "get", &plan]).await["plan"]["status"] == "Completed"
     })
     .await;
+    for (status, jobs) in [("completed", 1), ("Failed", 0)] {
+        let shown = run(&["instance", "plan", "get", &plan, "--status", status]).await;
+        assert_eq!(
+            (&shown["totalCount"], &shown["progress"]["completed"]),
+            (&json!(jobs), &json!(1))
+        );
+    }
     assert_eq!(run(&["instance", "get", again]).await["subStatus"], "Cancelled");
     let dry = run(&["instance", "rm", "--filter", &filter, "--dry-run"]).await;
     assert_eq!(dry["totalCount"], 1, "{dry}");

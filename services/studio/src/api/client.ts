@@ -9,7 +9,7 @@ export interface Call {
   method?: string;
   query?: Query;
   body?: unknown;
-  /** A body that is JSON text already. */
+  /** A body that is text already: JSON, unless the headers have another type. */
   text?: string;
   form?: FormData;
   signal?: AbortSignal;
@@ -31,7 +31,8 @@ function headersOf(call: Call): Headers {
   const headers = new Headers(call.headers);
   const credentials = authorization();
   if (credentials && !headers.has("Authorization")) headers.set("Authorization", credentials);
-  if (call.body !== undefined || call.text !== undefined) headers.set("Content-Type", "application/json");
+  const hasBody = call.body !== undefined || call.text !== undefined;
+  if (hasBody && !headers.has("Content-Type")) headers.set("Content-Type", "application/json");
   if (!headers.has("Accept")) headers.set("Accept", "application/json");
   return headers;
 }

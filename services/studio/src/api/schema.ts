@@ -397,7 +397,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A plan, its progress, and one page of its jobs. */
+        /**
+         * A plan, its progress, and one page of its jobs. With `status`, the jobs and `totalCount` are those of
+         *     the jobs in this state; the progress is of all.
+         */
         get: operations["get_alterations_id"];
         put?: never;
         post?: never;
@@ -614,7 +617,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Removes these instances, and cancels those that are not over. */
+        /**
+         * Removes these instances, and cancels those that are not over. Their children stay. If some cannot be
+         *     removed, the problem has the number of those that were: `deleted`.
+         */
         post: operations["post_bulk_actions_delete_workflow_instances"];
         delete?: never;
         options?: never;
@@ -633,8 +639,11 @@ export interface paths {
         put?: never;
         /**
          * Removes instances that a filter selects, and cancels those that are not over: the oldest 250 in one
-         *     call. `remaining` says how many it selects after that: send the same again until there are none. The
-         *     filter is that of a plan, without `activityFilters`; an empty one selects nothing, unless it says so.
+         *     call. `remaining` says how many it selects after that: send the same again until there are none. If some
+         *     cannot be removed, `stoppedBy` says why; if none could, that is a problem. The filter is that of a plan,
+         *     without `activityFilters`; an empty one selects nothing, unless it says so. Children of these instances
+         *     stay, unless the filter selects them, too: `parentWorkflowInstanceIds` selects the children of one, also
+         *     after it is removed.
          */
         post: operations["post_bulk_actions_delete_workflow_instances_by_filter"];
         delete?: never;
@@ -652,7 +661,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Removes these instances, and cancels those that are not over: the path of Elsa's clients. */
+        /**
+         * Removes these instances, and cancels those that are not over: the path of Elsa's clients. Their
+         *     children stay.
+         */
         post: operations["post_bulk_actions_delete_workflow_instances_by_id"];
         delete?: never;
         options?: never;
@@ -1289,7 +1301,10 @@ export interface paths {
         /** Lists the applications. */
         get: operations["get_identity_applications"];
         put?: never;
-        /** Makes an application. A caller cannot give permissions that it does not have. */
+        /**
+         * Makes an application. A caller cannot give permissions that it does not have. A name that differs from
+         *     one that is there only in the case of letters or their form, such as full width, is refused (409).
+         */
         post: operations["post_identity_applications"];
         delete?: never;
         options?: never;
@@ -1421,7 +1436,10 @@ export interface paths {
         /** Lists the roles. */
         get: operations["get_identity_roles"];
         put?: never;
-        /** Makes a role. A caller cannot give permissions that it does not have. */
+        /**
+         * Makes a role. A caller cannot give permissions that it does not have. A name that differs from one
+         *     that is there only in the case of letters or their form, such as full width, is refused (409).
+         */
         post: operations["post_identity_roles"];
         delete?: never;
         options?: never;
@@ -1457,7 +1475,10 @@ export interface paths {
         /** Lists the users. */
         get: operations["get_identity_users"];
         put?: never;
-        /** Makes a user. A caller cannot give permissions that it does not have. */
+        /**
+         * Makes a user. A caller cannot give permissions that it does not have. A name that differs from one
+         *     that is there only in the case of letters or their form, such as full width, is refused (409).
+         */
         post: operations["post_identity_users"];
         delete?: never;
         options?: never;
@@ -2185,12 +2206,14 @@ export interface paths {
         get?: never;
         /**
          * Imports a definition, as a draft; `?publish=true`, or a member `"publish": true`, publishes it.
-         * @description The answer is the definition, with the members that tell what the import did.
+         * @description The answer is the definition, with the members that tell what the import did. It is 201 for a
+         *     definition that came without an id and got one.
          */
         put: operations["put_workflow_definitions_import"];
         /**
          * Imports a definition, as a draft; `?publish=true`, or a member `"publish": true`, publishes it.
-         * @description The answer is the definition, with the members that tell what the import did.
+         * @description The answer is the definition, with the members that tell what the import did. It is 201 for a
+         *     definition that came without an id and got one.
          */
         post: operations["post_workflow_definitions_import"];
         delete?: never;
@@ -2248,6 +2271,48 @@ export interface paths {
         get: operations["get_workflow_definitions_query_count"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elsa/api/workflow-definitions/short-form/expand": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Expands a definition in the short form to Elsa's form; nothing is stored.
+         * @description The body is YAML, or JSON with the media type of JSON. The answer is not checked any further:
+         *     `/workflow-definitions/validation/check` does that.
+         */
+        post: operations["post_workflow_definitions_short_form_expand"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elsa/api/workflow-definitions/short-form/shorten": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Writes a definition in the short form, as YAML. The body is that of a save; nothing is stored.
+         * @description Nothing is lost: expanded again, the text is the same definition. A part that the short form cannot
+         *     say is in it as `{full: …}`.
+         */
+        post: operations["post_workflow_definitions_short_form_shorten"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2629,11 +2694,13 @@ export interface paths {
         put?: never;
         /**
          * Starts an instance, or lists instances.
-         * @description A body with `definitionId` and no member of a list (`page`, `status`, `searchTerm` …) starts an
-         *     instance; its members are `definitionId`, `input`, `properties`, `correlationId`, `instanceId` and `name`. The
-         *     answer comes when its first burst has been committed. With `Prefer: respond-async` it is 202 and
-         *     comes as soon as the start is accepted; from then on the instance can be read. Any other body,
-         *     also an empty one, is a filter, as for GET; its page may be in the query.
+         * @description A body with `definitionId` starts an instance where neither it nor the query has anything of a list
+         *     (`page`, `status`, `searchTerm` …); its members are `definitionId`, `input`, `properties`,
+         *     `correlationId`, `instanceId` and `name`. The answer comes when its first burst has been committed.
+         *     With `Prefer: respond-async` it is 202 and comes as soon as the start is accepted; from then on the
+         *     instance can be read. Any other body, also an empty one, is a filter, as for GET, whose parameters
+         *     may be in the query, too. `POST /workflow-instances/start` always starts, `POST
+         *     /workflow-instances/query` always lists.
          */
         post: operations["post_workflow_instances"];
         delete?: never;
@@ -2690,7 +2757,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Lists instances, newest first. Unlike `POST /workflow-instances`, it never starts one. */
+        /**
+         * Lists instances, newest first. Unlike `POST /workflow-instances`, it never starts one. What the query
+         *     names is read instead of what the body says.
+         */
         post: operations["post_workflow_instances_query"];
         delete?: never;
         options?: never;
@@ -2732,7 +2802,11 @@ export interface paths {
         get: operations["get_workflow_instances_id"];
         put?: never;
         post?: never;
-        /** Cancels an instance if it is not over, and removes it. */
+        /**
+         * Cancels an instance if it is not over, and removes it. Its children stay: select them as a filter with
+         *     `parentWorkflowInstanceId`, or remove them with `parentWorkflowInstanceIds` of
+         *     `/bulk-actions/delete/workflow-instances/by-filter`.
+         */
         delete: operations["delete_workflow_instances_id"];
         options?: never;
         head?: never;
@@ -3390,7 +3464,7 @@ export interface components {
         /** @description Alterations of some instances. */
         AlterationsRequest: {
             /**
-             * @description Each with a `type`: `Cancel`, `CancelActivity`, `Migrate`, `ModifyVariable`,
+             * @description Each with a `type`, written exactly: `Cancel`, `CancelActivity`, `Migrate`, `ModifyVariable`,
              *     `ScheduleActivity`, `Retry`, `Skip`, `Pause` or `Unpause`.
              */
             alterations: components["schemas"]["Alteration"][];
@@ -3825,7 +3899,10 @@ export interface components {
              * @description The time of the first publication of this version.
              */
             publishedAt?: string | null;
-            /** @description The root activity. In answers that are no files, each activity has `id`, `nodeId` and `version`. */
+            /**
+             * @description The root activity. In answers that are no files, each activity has `id`, `nodeId`, `version`,
+             *     `name`, `customProperties` and `metadata`.
+             */
             root?: Record<string, never> | null;
             variables: components["schemas"]["VariableDeclared"][];
             /** Format: int32 */
@@ -4275,6 +4352,16 @@ export interface components {
             node: string;
             state?: string | null;
         };
+        /** @description A definition in Elsa's form, with the members that the short form of it has. */
+        ExpandedDefinition: {
+            /** @description Id across versions; absent if the text has none. */
+            definitionId?: string | null;
+            name?: string | null;
+            /** @description The root activity; absent if the text has none. */
+            root?: Record<string, never> | null;
+        } & {
+            [key: string]: unknown;
+        };
         /** @description The definitions to export. */
         Exported: {
             /** @description Ids of definitions. */
@@ -4392,6 +4479,11 @@ export interface components {
              * @description Counted up to 100000.
              */
             remaining: number;
+            /**
+             * @description Why not all that one call removes were removed, such as a database that has too much to do: send
+             *     the same again. Absent if they were.
+             */
+            stoppedBy?: string | null;
         };
         /** @description One cause. */
         Finding: {
@@ -4490,7 +4582,10 @@ export interface components {
              * @description The time of the first publication of this version.
              */
             publishedAt?: string | null;
-            /** @description The root activity. In answers that are no files, each activity has `id`, `nodeId` and `version`. */
+            /**
+             * @description The root activity. In answers that are no files, each activity has `id`, `nodeId`, `version`,
+             *     `name`, `customProperties` and `metadata`.
+             */
             root?: Record<string, never> | null;
             variables: components["schemas"]["VariableDeclared"][];
             /** Format: int32 */
@@ -4603,7 +4698,10 @@ export interface components {
              * @description The time of the first publication of this version.
              */
             publishedAt?: string | null;
-            /** @description The root activity. In answers that are no files, each activity has `id`, `nodeId` and `version`. */
+            /**
+             * @description The root activity. In answers that are no files, each activity has `id`, `nodeId`, `version`,
+             *     `name`, `customProperties` and `metadata`.
+             */
             root?: Record<string, never> | null;
             variables: components["schemas"]["VariableDeclared"][];
             /** Format: int32 */
@@ -4746,8 +4844,8 @@ export interface components {
             /** @description The words that it may be; not for a workflow as an activity. */
             options?: string[] | null;
             /**
-             * Format: int64
-             * @description Its place in the designer.
+             * Format: double
+             * @description Its place in the designer; not always a whole number.
              */
             order: number;
             storageDriverType?: string | null;
@@ -6550,7 +6648,10 @@ export interface components {
              * @description The time of the first publication of this version.
              */
             publishedAt?: string | null;
-            /** @description The root activity. In answers that are no files, each activity has `id`, `nodeId` and `version`. */
+            /**
+             * @description The root activity. In answers that are no files, each activity has `id`, `nodeId`, `version`,
+             *     `name`, `customProperties` and `metadata`.
+             */
             root?: Record<string, never> | null;
             variables: components["schemas"]["VariableDeclared"][];
             /** Format: int32 */
@@ -6702,7 +6803,7 @@ export interface components {
         RuntimeState: {
             /** Format: date-time */
             drainStartedAt?: string | null;
-            /** @description Another one after each change. */
+            /** @description A number that grows with each change of a pause, of the cluster or of any node. */
             generationId: string;
             isAcceptingNewWork: boolean;
             pauseReasonText?: string | null;
@@ -7448,7 +7549,10 @@ export interface components {
         /** @description An executor, as a source of work. */
         WorkSource: {
             lastError?: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When its last pause began or ended; its start if it was not paused since.
+             */
             lastTransitionAt: string;
             /** @description The name of the node. */
             name: string;
@@ -8690,7 +8794,7 @@ export interface operations {
                  */
                 page?: number;
                 /**
-                 * @description The largest number of items, at most 1000; 100 without it
+                 * @description The largest number of items, at most 1000; 100 without it; with 0 the answer has the total alone
                  * @example 1
                  */
                 pageSize?: number;
@@ -8909,7 +9013,7 @@ export interface operations {
                  */
                 page?: number;
                 /**
-                 * @description The largest number of items, at most 1000; 100 without it
+                 * @description The largest number of items, at most 1000; 100 without it; with 0 the answer has the total alone
                  * @example 1
                  */
                 pageSize?: number;
@@ -10223,12 +10327,17 @@ export interface operations {
         parameters: {
             query?: {
                 /**
+                 * @description Only jobs in this state: `Pending`, `Running`, `Completed` or `Failed`
+                 * @example Pending
+                 */
+                status?: "" | "Pending" | "Running" | "Completed" | "Failed";
+                /**
                  * @description The number of pages to leave out
                  * @example 1
                  */
                 page?: number;
                 /**
-                 * @description The largest number of items, at most 1000; 100 without it
+                 * @description The largest number of items, at most 1000; 100 without it; with 0 the answer has the total alone
                  * @example 1
                  */
                 pageSize?: number;
@@ -10509,7 +10618,7 @@ export interface operations {
                  */
                 page?: number;
                 /**
-                 * @description The largest number of items, at most 1000; 100 without it
+                 * @description The largest number of items, at most 1000; 100 without it; with 0 the answer has the total alone
                  * @example 1
                  */
                 pageSize?: number;
@@ -10577,7 +10686,7 @@ export interface operations {
                  */
                 page?: number;
                 /**
-                 * @description The largest number of items, at most 1000; 100 without it
+                 * @description The largest number of items, at most 1000; 100 without it; with 0 the answer has the total alone
                  * @example 1
                  */
                 pageSize?: number;
@@ -10662,7 +10771,7 @@ export interface operations {
                  */
                 page?: number;
                 /**
-                 * @description The largest number of items, at most 1000; 100 without it
+                 * @description The largest number of items, at most 1000; 100 without it; with 0 the answer has the total alone
                  * @example 1
                  */
                 pageSize?: number;
@@ -12656,7 +12765,7 @@ export interface operations {
                  */
                 page?: number;
                 /**
-                 * @description The largest number of items, at most 1000; 100 without it
+                 * @description The largest number of items, at most 1000; 100 without it; with 0 the answer has the total alone
                  * @example 1
                  */
                 pageSize?: number;
@@ -12725,7 +12834,7 @@ export interface operations {
                  */
                 page?: number;
                 /**
-                 * @description The largest number of items, at most 1000; 100 without it
+                 * @description The largest number of items, at most 1000; 100 without it; with 0 the answer has the total alone
                  * @example 1
                  */
                 pageSize?: number;
@@ -12819,7 +12928,7 @@ export interface operations {
                  */
                 page?: number;
                 /**
-                 * @description The largest number of items, at most 1000; 100 without it
+                 * @description The largest number of items, at most 1000; 100 without it; with 0 the answer has the total alone
                  * @example 1
                  */
                 pageSize?: number;
@@ -15179,7 +15288,7 @@ export interface operations {
                  */
                 page?: number;
                 /**
-                 * @description The largest number of items, at most 1000; 100 without it
+                 * @description The largest number of items, at most 1000; 100 without it; with 0 the answer has the total alone
                  * @example 1
                  */
                 pageSize?: number;
@@ -15262,7 +15371,7 @@ export interface operations {
                  */
                 page?: number;
                 /**
-                 * @description The largest number of items, at most 1000; 100 without it
+                 * @description The largest number of items, at most 1000; 100 without it; with 0 the answer has the total alone
                  * @example 1
                  */
                 pageSize?: number;
@@ -15743,7 +15852,7 @@ export interface operations {
                  */
                 page?: number;
                 /**
-                 * @description The largest number of items, at most 1000; 100 without it
+                 * @description The largest number of items, at most 1000; 100 without it; with 0 the answer has the total alone
                  * @example 1
                  */
                 pageSize?: number;
@@ -15874,7 +15983,7 @@ export interface operations {
                  */
                 page?: number;
                 /**
-                 * @description The largest number of items, at most 1000; 100 without it
+                 * @description The largest number of items, at most 1000; 100 without it; with 0 the answer has the total alone
                  * @example 1
                  */
                 pageSize?: number;
@@ -16360,7 +16469,7 @@ export interface operations {
                  */
                 page?: number;
                 /**
-                 * @description The largest number of items, at most 1000; 100 without it
+                 * @description The largest number of items, at most 1000; 100 without it; with 0 the answer has the total alone
                  * @example 1
                  */
                 pageSize?: number;
@@ -18079,7 +18188,7 @@ export interface operations {
                  */
                 page?: number;
                 /**
-                 * @description The largest number of items, at most 1000; 100 without it
+                 * @description The largest number of items, at most 1000; 100 without it; with 0 the answer has the total alone
                  * @example 1
                  */
                 pageSize?: number;
@@ -19233,6 +19342,154 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    post_workflow_definitions_short_form_expand: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example definitionId: hello
+                 *     name: Hello
+                 *     root:
+                 *       - type: WriteLine
+                 *         text: hello
+                 */
+                "application/yaml": unknown;
+            };
+        };
+        responses: {
+            /** @description A definition in Elsa's form, with the members that the short form of it has. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "definitionId": "hello",
+                     *       "name": "Hello",
+                     *       "root": {
+                     *         "type": "Elsa.Sequence",
+                     *         "activities": [
+                     *           {
+                     *             "type": "Elsa.WriteLine",
+                     *             "text": {
+                     *               "typeName": "String",
+                     *               "expression": {
+                     *                 "type": "Literal",
+                     *                 "value": "hello"
+                     *               }
+                     *             }
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ExpandedDefinition"];
+                };
+            };
+            /** @description The text is no definition: each of `flaws` has `line`, `column` and `message`; `isCutShort` says that there are more */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:bad-request",
+                     *       "title": "Bad request",
+                     *       "status": 400,
+                     *       "detail": "The text is no definition: each of `flaws` has `line`, `column` and `message`; `isCutShort` says that there are more",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "The text is no definition: each of `flaws` has `line`, `column` and `message`; `isCutShort` says that there are more"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    post_workflow_definitions_short_form_shorten: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "model": {
+                 *         "definitionId": "order",
+                 *         "name": "Order",
+                 *         "root": {
+                 *           "type": "Elsa.WriteLine",
+                 *           "id": "line",
+                 *           "text": "hello"
+                 *         }
+                 *       },
+                 *       "publish": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["DefinitionToSave"];
+            };
+        };
+        responses: {
+            /** @description The definition in the short form */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example definitionId: hello
+                     *     name: Hello
+                     *     root:
+                     *       type: WriteLine
+                     *       text: hello
+                     */
+                    "application/yaml": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
@@ -21080,91 +21337,6 @@ export interface operations {
                     "application/json": components["schemas"]["ImportedDefinition"];
                 };
             };
-            /** @description A definition that was imported, with the members that tell what the import did. */
-            201: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    Traceparent: components["headers"]["Traceparent"];
-                    ETag: components["headers"]["ETag"];
-                    Location: components["headers"]["Location"];
-                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "createdAt": "2026-01-31T08:00:00.000Z",
-                     *       "customProperties": {},
-                     *       "definitionId": "order",
-                     *       "description": "Waits for an approval",
-                     *       "id": "order-7",
-                     *       "inputs": [
-                     *         {
-                     *           "isArray": false,
-                     *           "name": "Order",
-                     *           "type": "Elsa.Event"
-                     *         }
-                     *       ],
-                     *       "isLatest": false,
-                     *       "isPublished": false,
-                     *       "isReadonly": false,
-                     *       "isSystem": false,
-                     *       "name": "Order",
-                     *       "options": {
-                     *         "activationStrategyType": "text",
-                     *         "autoUpdateConsumingWorkflows": false,
-                     *         "incidentStrategyType": "text",
-                     *         "usableAsActivity": false
-                     *       },
-                     *       "outcomes": [
-                     *         "text"
-                     *       ],
-                     *       "outputs": [
-                     *         {
-                     *           "isArray": false,
-                     *           "name": "Order",
-                     *           "type": "Elsa.Event"
-                     *         }
-                     *       ],
-                     *       "publishedAt": "2026-01-31T08:00:00.000Z",
-                     *       "root": {},
-                     *       "variables": [
-                     *         {
-                     *           "id": "order-7",
-                     *           "isArray": false,
-                     *           "name": "Order",
-                     *           "storageDriverTypeName": "text",
-                     *           "typeName": "String",
-                     *           "value": "text"
-                     *         }
-                     *       ],
-                     *       "version": 3,
-                     *       "links": [
-                     *         {
-                     *           "href": "/elsa/api/workflow-definitions/order",
-                     *           "method": "GET",
-                     *           "rel": "self"
-                     *         }
-                     *       ],
-                     *       "alreadyPublished": false,
-                     *       "consumingWorkflowCount": 1,
-                     *       "everywhere": false,
-                     *       "missing": [
-                     *         "text"
-                     *       ],
-                     *       "revision": 1,
-                     *       "validationErrors": [
-                     *         {}
-                     *       ],
-                     *       "validationWarnings": [
-                     *         {}
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ImportedDefinition"];
-                };
-            };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -21243,91 +21415,6 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Traceparent: components["headers"]["Traceparent"];
                     ETag: components["headers"]["ETag"];
-                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "createdAt": "2026-01-31T08:00:00.000Z",
-                     *       "customProperties": {},
-                     *       "definitionId": "order",
-                     *       "description": "Waits for an approval",
-                     *       "id": "order-7",
-                     *       "inputs": [
-                     *         {
-                     *           "isArray": false,
-                     *           "name": "Order",
-                     *           "type": "Elsa.Event"
-                     *         }
-                     *       ],
-                     *       "isLatest": false,
-                     *       "isPublished": false,
-                     *       "isReadonly": false,
-                     *       "isSystem": false,
-                     *       "name": "Order",
-                     *       "options": {
-                     *         "activationStrategyType": "text",
-                     *         "autoUpdateConsumingWorkflows": false,
-                     *         "incidentStrategyType": "text",
-                     *         "usableAsActivity": false
-                     *       },
-                     *       "outcomes": [
-                     *         "text"
-                     *       ],
-                     *       "outputs": [
-                     *         {
-                     *           "isArray": false,
-                     *           "name": "Order",
-                     *           "type": "Elsa.Event"
-                     *         }
-                     *       ],
-                     *       "publishedAt": "2026-01-31T08:00:00.000Z",
-                     *       "root": {},
-                     *       "variables": [
-                     *         {
-                     *           "id": "order-7",
-                     *           "isArray": false,
-                     *           "name": "Order",
-                     *           "storageDriverTypeName": "text",
-                     *           "typeName": "String",
-                     *           "value": "text"
-                     *         }
-                     *       ],
-                     *       "version": 3,
-                     *       "links": [
-                     *         {
-                     *           "href": "/elsa/api/workflow-definitions/order",
-                     *           "method": "GET",
-                     *           "rel": "self"
-                     *         }
-                     *       ],
-                     *       "alreadyPublished": false,
-                     *       "consumingWorkflowCount": 1,
-                     *       "everywhere": false,
-                     *       "missing": [
-                     *         "text"
-                     *       ],
-                     *       "revision": 1,
-                     *       "validationErrors": [
-                     *         {}
-                     *       ],
-                     *       "validationWarnings": [
-                     *         {}
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ImportedDefinition"];
-                };
-            };
-            /** @description A definition that was imported, with the members that tell what the import did. */
-            201: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    Traceparent: components["headers"]["Traceparent"];
-                    ETag: components["headers"]["ETag"];
-                    Location: components["headers"]["Location"];
                     "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
@@ -22095,7 +22182,7 @@ export interface operations {
                  */
                 page?: number;
                 /**
-                 * @description The largest number of items, at most 1000; 100 without it
+                 * @description The largest number of items, at most 1000; 100 without it; with 0 the answer has the total alone
                  * @example 1
                  */
                 pageSize?: number;
@@ -22275,7 +22362,7 @@ export interface operations {
                  */
                 page?: number;
                 /**
-                 * @description The largest number of items, at most 1000; 100 without it
+                 * @description The largest number of items, at most 1000; 100 without it; with 0 the answer has the total alone
                  * @example 1
                  */
                 pageSize?: number;
@@ -22289,6 +22376,111 @@ export interface operations {
                  * @example 1
                  */
                 take?: number;
+                /**
+                 * @description The `nextCursor` of the page before, instead of `page` and `skip`
+                 * @example text
+                 */
+                cursor?: string;
+                /**
+                 * @description A part of the id, name, correlation id or definition id
+                 * @example order
+                 */
+                searchTerm?: string;
+                /**
+                 * @description Only instances of this definition
+                 * @example order
+                 */
+                definitionId?: string;
+                /**
+                 * @description Only instances of these definitions
+                 * @example [
+                 *       "order"
+                 *     ]
+                 */
+                definitionIds?: string[];
+                /**
+                 * @description Only instances with this correlation id
+                 * @example customer-12
+                 */
+                correlationId?: string;
+                /**
+                 * @description Only instances of this name
+                 * @example Order
+                 */
+                name?: string;
+                /**
+                 * @description Only instances of the version with this number
+                 * @example 3
+                 */
+                version?: number;
+                /**
+                 * @description Only instances that this instance has started
+                 * @example text
+                 */
+                parentWorkflowInstanceId?: string;
+                /**
+                 * @description Only instances with incidents, or only those without
+                 * @example false
+                 */
+                hasIncidents?: boolean;
+                /**
+                 * @description Only system definitions and their instances, or only the others
+                 * @example false
+                 */
+                isSystem?: boolean;
+                /**
+                 * @description `Running` or `Finished`
+                 * @example Running
+                 */
+                status?: "" | "Running" | "Finished";
+                /**
+                 * @description `Pending`, `Executing`, `Suspended`, `Finished`, `Cancelled` or `Faulted`
+                 * @example Pending
+                 */
+                subStatus?: "" | "Pending" | "Executing" | "Suspended" | "Finished" | "Cancelled" | "Faulted";
+                /**
+                 * @description `Created` (default), `UpdatedAt`, `LastExecuted`, `Finished` or `Name`
+                 * @example Created
+                 */
+                orderBy?: "" | "Created" | "UpdatedAt" | "LastExecuted" | "Finished" | "Name";
+                /**
+                 * @description `Descending` (default) or `Ascending`
+                 * @example Ascending
+                 */
+                orderDirection?: "" | "Ascending" | "Descending";
+                /**
+                 * @description As for GET, beside `variableFilters` of the body
+                 * @example [
+                 *       "Amount:gte:100"
+                 *     ]
+                 */
+                variable?: string[];
+                /**
+                 * @description Ids of instances
+                 * @example [
+                 *       "6b1f4f0e7a534c539a5e57a09c48a11e"
+                 *     ]
+                 */
+                ids?: string[];
+                /**
+                 * @description Only instances of this version
+                 * @example 6b1f4f0e7a534c539a5e57a09c48a11e
+                 */
+                definitionVersionId?: string;
+                /**
+                 * @description As `status`
+                 * @example [
+                 *       "Running"
+                 *     ]
+                 */
+                statuses?: string[];
+                /**
+                 * @description As `subStatus`
+                 * @example [
+                 *       "Suspended"
+                 *     ]
+                 */
+                subStatuses?: string[];
             };
             header?: {
                 /**
@@ -22697,7 +22889,7 @@ export interface operations {
                  */
                 page?: number;
                 /**
-                 * @description The largest number of items, at most 1000; 100 without it
+                 * @description The largest number of items, at most 1000; 100 without it; with 0 the answer has the total alone
                  * @example 1
                  */
                 pageSize?: number;
@@ -22711,6 +22903,111 @@ export interface operations {
                  * @example 1
                  */
                 take?: number;
+                /**
+                 * @description The `nextCursor` of the page before, instead of `page` and `skip`
+                 * @example text
+                 */
+                cursor?: string;
+                /**
+                 * @description A part of the id, name, correlation id or definition id
+                 * @example order
+                 */
+                searchTerm?: string;
+                /**
+                 * @description Only instances of this definition
+                 * @example order
+                 */
+                definitionId?: string;
+                /**
+                 * @description Only instances of these definitions
+                 * @example [
+                 *       "order"
+                 *     ]
+                 */
+                definitionIds?: string[];
+                /**
+                 * @description Only instances with this correlation id
+                 * @example customer-12
+                 */
+                correlationId?: string;
+                /**
+                 * @description Only instances of this name
+                 * @example Order
+                 */
+                name?: string;
+                /**
+                 * @description Only instances of the version with this number
+                 * @example 3
+                 */
+                version?: number;
+                /**
+                 * @description Only instances that this instance has started
+                 * @example text
+                 */
+                parentWorkflowInstanceId?: string;
+                /**
+                 * @description Only instances with incidents, or only those without
+                 * @example false
+                 */
+                hasIncidents?: boolean;
+                /**
+                 * @description Only system definitions and their instances, or only the others
+                 * @example false
+                 */
+                isSystem?: boolean;
+                /**
+                 * @description `Running` or `Finished`
+                 * @example Running
+                 */
+                status?: "" | "Running" | "Finished";
+                /**
+                 * @description `Pending`, `Executing`, `Suspended`, `Finished`, `Cancelled` or `Faulted`
+                 * @example Pending
+                 */
+                subStatus?: "" | "Pending" | "Executing" | "Suspended" | "Finished" | "Cancelled" | "Faulted";
+                /**
+                 * @description `Created` (default), `UpdatedAt`, `LastExecuted`, `Finished` or `Name`
+                 * @example Created
+                 */
+                orderBy?: "" | "Created" | "UpdatedAt" | "LastExecuted" | "Finished" | "Name";
+                /**
+                 * @description `Descending` (default) or `Ascending`
+                 * @example Ascending
+                 */
+                orderDirection?: "" | "Ascending" | "Descending";
+                /**
+                 * @description As for GET, beside `variableFilters` of the body
+                 * @example [
+                 *       "Amount:gte:100"
+                 *     ]
+                 */
+                variable?: string[];
+                /**
+                 * @description Ids of instances
+                 * @example [
+                 *       "6b1f4f0e7a534c539a5e57a09c48a11e"
+                 *     ]
+                 */
+                ids?: string[];
+                /**
+                 * @description Only instances of this version
+                 * @example 6b1f4f0e7a534c539a5e57a09c48a11e
+                 */
+                definitionVersionId?: string;
+                /**
+                 * @description As `status`
+                 * @example [
+                 *       "Running"
+                 *     ]
+                 */
+                statuses?: string[];
+                /**
+                 * @description As `subStatus`
+                 * @example [
+                 *       "Suspended"
+                 *     ]
+                 */
+                subStatuses?: string[];
             };
             header?: never;
             path?: never;
@@ -23757,7 +24054,7 @@ export interface operations {
                  */
                 page?: number;
                 /**
-                 * @description The largest number of items, at most 1000; 100 without it
+                 * @description The largest number of items, at most 1000; 100 without it; with 0 the answer has the total alone
                  * @example 1
                  */
                 pageSize?: number;
@@ -23846,7 +24143,7 @@ export interface operations {
                  */
                 page?: number;
                 /**
-                 * @description The largest number of items, at most 1000; 100 without it
+                 * @description The largest number of items, at most 1000; 100 without it; with 0 the answer has the total alone
                  * @example 1
                  */
                 pageSize?: number;

@@ -7,7 +7,7 @@ import { Icon } from "../ui/Icon";
 import { startLive, useLiveReload } from "./live";
 import { Mark } from "./Mark";
 import { Palette } from "./Palette";
-import { PAGES } from "./pages";
+import { offered, PAGES } from "./pages";
 import { TopBar } from "./TopBar";
 
 function Rail() {
@@ -22,29 +22,27 @@ function Rail() {
         <Mark />
         <span className="hidden font-semibold min-[1400px]:inline">Staunch</span>
       </Link>
-      {PAGES.filter(({ needs }) => needs.length === 0 || needs.some((one) => can(one))).map(
-        ({ key, to, icon }) => {
-          const here = to === "/" ? path === "/" : path.startsWith(to);
-          const count = key === "incidents" ? incidents : undefined;
-          return (
-            <Link
-              key={key}
-              to={to}
-              title={t.rail[key]}
-              aria-current={here ? "page" : undefined}
-              className={`relative flex h-11 items-center gap-3 px-[18px] md:h-10 ${here ? "bg-accent-soft font-medium text-accent" : "text-soft hover:bg-sunken hover:text-ink"}`}
-            >
-              <Icon name={icon} size={20} />
-              <span className="text-sm max-[1399px]:sr-only">{t.rail[key]}</span>
-              {count !== undefined && count > 0 && (
-                <span className="absolute top-0.5 left-8 rounded-full bg-faulted px-1.5 text-[11px] leading-4 font-medium text-raised min-[1400px]:static min-[1400px]:ml-auto">
-                  {count > 99 ? "99+" : count}
-                </span>
-              )}
-            </Link>
-          );
-        },
-      )}
+      {offered(PAGES, can).map(({ key, to, icon }) => {
+        const here = to === "/" ? path === "/" : path.startsWith(to);
+        const count = key === "incidents" ? incidents : undefined;
+        return (
+          <Link
+            key={key}
+            to={to}
+            title={t.rail[key]}
+            aria-current={here ? "page" : undefined}
+            className={`relative flex h-11 items-center gap-3 px-[18px] md:h-10 ${here ? "bg-accent-soft font-medium text-accent" : "text-soft hover:bg-sunken hover:text-ink"}`}
+          >
+            <Icon name={icon} size={20} />
+            <span className="text-sm max-[1399px]:sr-only">{t.rail[key]}</span>
+            {count !== undefined && count > 0 && (
+              <span className="absolute top-0.5 left-8 rounded-full bg-faulted px-1.5 text-[11px] leading-4 font-medium text-raised min-[1400px]:static min-[1400px]:ml-auto">
+                {count > 99 ? "99+" : count}
+              </span>
+            )}
+          </Link>
+        );
+      })}
     </nav>
   );
 }

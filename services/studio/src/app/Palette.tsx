@@ -8,13 +8,15 @@ import { shortId } from "../lib/format";
 import { stateWord } from "../lib/states";
 import { t } from "../text";
 import { Dialog } from "../ui/Dialog";
-import { PAGES } from "./pages";
+import { COMMANDS, offered, PAGES } from "./pages";
 import { settings } from "./settings";
 
 interface Choice {
   key: string;
   word: string;
   kind: string;
+  /** Other words for it, which are found too. */
+  also?: string;
   act: () => void;
 }
 
@@ -50,10 +52,17 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const found = useFound(text.trim());
 
   const commands: Choice[] = [
-    ...PAGES.map(({ key, to }) => ({
+    ...offered(PAGES, can).map(({ key, to }) => ({
       key,
       word: t.rail[key],
       kind: t.palette.page,
+      act: () => void navigate({ to }),
+    })),
+    ...offered(COMMANDS, can).map(({ key, to }) => ({
+      key,
+      word: t.palette.commands[key].word,
+      also: t.palette.commands[key].also,
+      kind: t.palette.command,
       act: () => void navigate({ to }),
     })),
     ...(["light", "dark", "system"] as const).map((theme) => ({
@@ -68,7 +77,9 @@ export function Palette({ onClose }: { onClose: () => void }) {
       kind: t.palette.command,
       act: () => settings.change({ time }),
     })),
-  ].filter(({ word }) => word.toLowerCase().includes(text.trim().toLowerCase()));
+  ].filter((one: Choice) =>
+    `${one.word} ${one.also ?? ""}`.toLowerCase().includes(text.trim().toLowerCase()),
+  );
   const definitions: Choice[] = (found.data?.definitions ?? []).map((one) => ({
     key: one.id,
     word: one.name ?? one.definitionId,

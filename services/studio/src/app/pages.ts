@@ -23,3 +23,14 @@ export const PAGES = [
   },
   { key: "secrets", to: "/secrets", icon: "secrets", needs: ["read:secrets"] },
 ] as const satisfies readonly { key: string; to: string; icon: IconName; needs: readonly string[] }[];
+
+/** What the palette can do besides opening a page, with the permissions of which one is needed for it. */
+export const COMMANDS = [
+  { key: "newWorkflow", to: "/definitions/new", needs: ["write:workflow-definitions"] },
+] as const;
+
+/** Those that are for everybody, or of whose permissions the user has one. */
+export const offered = <E extends { needs: readonly string[] }>(
+  entries: readonly E[],
+  may: (permission: string) => boolean,
+): E[] => entries.filter(({ needs }) => needs.length === 0 || needs.some(may));

@@ -2,6 +2,7 @@ import { childrenMember, type Entry, type Index, idOf } from "./activities";
 import type { Edit } from "./history";
 import { type Json, type Members, membersOf } from "./json";
 import { emptyFlowchart, newId } from "./make";
+import { listOfEntry } from "./order";
 import { type Path, valueAt } from "./patch";
 import { stateName, transition } from "./states";
 import { Steps } from "./steps";
@@ -213,14 +214,15 @@ export function insertInto(
   return steps.edit(label, { select: [key] });
 }
 
-/** Moves an activity of a list up or down. */
-export function reorder(index: Index, view: PageView, key: string, by: number, label: string): Edit {
+/** Moves an activity of a list up or down, by so many places; a case goes with its activity. */
+export function reorder(index: Index, key: string, by: number, label: string): Edit {
   const steps = new Steps(index.doc);
-  const from = view.items.findIndex((item) => item.key === key);
-  const item = view.items[from];
-  const goal = view.items[from + by];
-  if (view.kind !== "list" || !item?.entry || !goal) return steps.edit(label);
-  steps.remove(item.path).insert(goal.path, item.entry.activity);
+  const list = listOfEntry(index, key);
+  const from = list.findIndex((one) => one.key === key);
+  const [place, goal] = [list[from], list[from + by]];
+  const held = place && valueAt(index.doc, place.path);
+  if (by === 0 || !place || !goal || held === undefined) return steps.edit(label);
+  steps.remove(place.path).insert(goal.path, held);
   return steps.edit(label, { select: [key] });
 }
 

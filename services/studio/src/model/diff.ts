@@ -7,11 +7,23 @@ export interface Change {
   name: string;
 }
 
+/** A member that answers add where nothing was written: a null name, and empty properties. */
+function isEmpty(name: string, value: Json | undefined): boolean {
+  if (name === "name") return value === null;
+  const held = name === "customProperties" || name === "metadata" ? membersOf(value) : undefined;
+  return held !== undefined && namesOf(held).length === 0;
+}
+
 /** An activity without the activities in it. */
 function own(activity: Members): Members {
   const inner = childrenMember(activity);
   const kept = namesOf(activity).filter(
-    (name) => name !== inner && name !== "connections" && name !== "nodeId" && name !== "version",
+    (name) =>
+      name !== inner &&
+      name !== "connections" &&
+      name !== "nodeId" &&
+      name !== "version" &&
+      !isEmpty(name, activity[name]),
   );
   return Object.fromEntries(
     kept.flatMap((name) => (isActivity(activity[name]) ? [] : [[name, activity[name] ?? null]])),

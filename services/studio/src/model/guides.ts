@@ -11,6 +11,8 @@ export interface Guide {
   at: number;
   from: number;
   to: number;
+  /** It shows where in a list something comes that is let go. */
+  isDrop?: boolean;
 }
 
 export interface Guided {

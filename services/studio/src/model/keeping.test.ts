@@ -195,7 +195,7 @@ function someEdit(doc: Json, [kind, first, second, third]: [number, number, numb
         ? insertInto(index, view, one, { line, port: "Done", at: { x: first, y: second } }, "insert")
         : remove(index, view, [], [], "none");
     default:
-      return reorder(index, view, one, 1, "reorder");
+      return reorder(index, one, 1, "reorder");
   }
 }
 

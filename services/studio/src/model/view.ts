@@ -174,6 +174,12 @@ export function pageInside(index: Index, key: string): Page {
   return entry.slot === "" ? { owner: key, slot: "" } : { owner: entry.owner, slot: entry.slot };
 }
 
+/** The page that shows the same after a change: a case can have another place in its list. */
+export function pageAfter(index: Index, { page, key }: PageView): Page {
+  const now = key === undefined ? page : pageInside(index, key);
+  return now.owner === page.owner ? now : page;
+}
+
 export interface Crumb {
   page: Page;
   key?: string;

@@ -16,6 +16,7 @@ const PATHS = {
   bin: "M4 6h12M8 6V4h4v2M5.5 6l.7 11h7.6l.7-11M8.5 9v5M11.5 9v5",
   more: "M4.9 10h.2M9.9 10h.2M14.9 10h.2",
   down: "m5 8 5 5 5-5",
+  up: "m5 12 5-5 5 5",
   right: "m8 5 5 5-5 5",
   left: "m12 5-5 5 5 5",
   copy: "M7 7h9v9H7zM4 13V4h9",

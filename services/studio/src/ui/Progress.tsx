@@ -1,5 +1,17 @@
+interface Props {
+  label: string;
+  done: number;
+  total: number;
+  /** The part of what is done that failed. With it, colours say how it went. */
+  failed?: number;
+  /** What is shown, in words. */
+  words?: string;
+}
+
 /** How much of something counted is done. */
-export function Progress({ label, done, total }: { label: string; done: number; total: number }) {
+export function Progress({ label, done, total, failed, words }: Props) {
+  const width = (count: number) => ({ width: `${(100 * count) / Math.max(total, 1)}%` });
+  const isOver = done === total;
   return (
     <div
       role="progressbar"
@@ -7,9 +19,14 @@ export function Progress({ label, done, total }: { label: string; done: number; 
       aria-valuemin={0}
       aria-valuemax={total}
       aria-valuenow={done}
-      className="h-1.5 overflow-hidden rounded-sm bg-sunken"
+      aria-valuetext={words}
+      className="flex h-1.5 overflow-hidden rounded-sm bg-sunken"
     >
-      <div className="h-full bg-accent" style={{ width: `${(100 * done) / Math.max(total, 1)}%` }} />
+      <div
+        className={`h-full ${failed !== undefined && isOver ? "bg-finished" : "bg-accent"}`}
+        style={width(done - (failed ?? 0))}
+      />
+      {failed !== undefined && failed > 0 && <div className="h-full bg-faulted" style={width(failed)} />}
     </div>
   );
 }

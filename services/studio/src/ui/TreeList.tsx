@@ -1,4 +1,11 @@
-import { type KeyboardEvent, type ReactNode, useId } from "react";
+import { type DragEvent, type KeyboardEvent, type ReactNode, useId } from "react";
+import { dropAt, spansOf } from "../lib/order";
+import { useReorder } from "./reorder";
+
+/** A row may be let go this far outside of its list: half a row. */
+const MARGIN = 14;
+
+const indent = ({ depth }: { depth: number }) => 8 + depth * 14;
 
 export interface TreeRow {
   key: string;
@@ -11,6 +18,8 @@ export interface TreeRow {
   note?: ReactNode;
   /** What a screen reader says of the row beyond its name. */
   about?: string;
+  /** The list in which the row can be moved, with what is inside it. */
+  list?: string;
 }
 
 interface Props {
@@ -18,6 +27,8 @@ interface Props {
   rows: readonly TreeRow[];
   selected: readonly string[];
   onShow: (row: TreeRow) => void;
+  /** Moves a row by so many places of its list. */
+  onMove?: (row: TreeRow, by: number) => void;
 }
 
 /** Where an arrow leads: up and down the rows, to the owner, to what is inside. */
@@ -42,8 +53,32 @@ function rowAfter(rows: readonly TreeRow[], at: number, key: string): TreeRow | 
 }
 
 /** A tree as the keyboard expects it: one stop, arrows inside. */
-export function TreeList({ label, rows, selected, onShow }: Props) {
+export function TreeList({ label, rows, selected, onShow, onMove }: Props) {
   const base = useId();
+  const dropOf = (event: DragEvent<HTMLElement>, key: string) => {
+    const tree = event.currentTarget;
+    const row = rows.find((one) => one.key === key);
+    if (row?.list === undefined) return undefined;
+    const spans = spansOf(rows, row.list);
+    const x = indent(row);
+    const boxes = spans.map(({ first, last }) => {
+      const [from, to] = [first, last].map((at) => document.getElementById(base + rows[at]?.key));
+      const y = from?.offsetTop ?? 0;
+      const height = (to?.offsetTop ?? y) + (to?.offsetHeight ?? 0) - y;
+      return { x, y, width: Math.max(0, tree.clientWidth - x), height };
+    });
+    const from = spans.findIndex(({ first }) => rows[first] === row);
+    const y = event.clientY - tree.getBoundingClientRect().top + tree.scrollTop;
+    return dropAt(boxes, from, { x, y }, { isDown: true, margin: MARGIN, pad: 0 });
+  };
+  const order = useReorder(
+    dropOf,
+    onMove &&
+      ((key, by) => {
+        const row = rows.find((one) => one.key === key);
+        if (row) onMove(row, by);
+      }),
+  );
   const current = rows.find((row) => selected.includes(row.key))?.key ?? rows[0]?.key;
   const press = (event: KeyboardEvent<HTMLElement>, at: number) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
@@ -64,7 +99,12 @@ export function TreeList({ label, rows, selected, onShow }: Props) {
     document.getElementById(base + next.key)?.focus();
   };
   return (
-    <div role="tree" aria-label={label} className="min-h-0 flex-1 overflow-auto py-1">
+    <div
+      role="tree"
+      aria-label={label}
+      className="relative min-h-0 flex-1 overflow-auto py-1"
+      {...order.target}
+    >
       {rows.map((row, at) => {
         const isChosen = selected.includes(row.key);
         return (
@@ -78,7 +118,8 @@ export function TreeList({ label, rows, selected, onShow }: Props) {
             tabIndex={row.key === current ? 0 : -1}
             onClick={() => onShow(row)}
             onKeyDown={(event) => press(event, at)}
-            style={{ paddingLeft: 8 + row.depth * 14 }}
+            {...(row.list === undefined ? undefined : order.source(row.key))}
+            style={{ paddingLeft: indent(row) }}
             className={`flex h-7 cursor-pointer items-center gap-2 pr-2 text-sm ${isChosen ? "bg-accent-soft" : "hover:bg-sunken"}`}
           >
             {row.icon}
@@ -88,6 +129,14 @@ export function TreeList({ label, rows, selected, onShow }: Props) {
           </div>
         );
       })}
+      {order.drop && (
+        <div
+          aria-hidden="true"
+          data-drop
+          className="pointer-events-none absolute right-0 h-0.5 -translate-y-1/2 bg-accent"
+          style={{ top: order.drop.line.at, left: order.drop.line.from }}
+        />
+      )}
     </div>
   );
 }

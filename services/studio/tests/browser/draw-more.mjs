@@ -61,6 +61,46 @@ export async function openMixed({ page, look }, world) {
   await look("mixed");
 }
 
+/** The panels have the sizes that somebody gave them, also after the page is loaded again. */
+export async function panels({ page, look }) {
+  await card(page, "One").click();
+  const line = named(page, "separator", "Size of Inspector");
+  const width = async () => Math.round((await inspector(page).boundingBox()).width);
+  const usual = await width();
+  const from = await edge(line, "middle");
+  await drag(page, from, { x: from.x - 100, y: from.y });
+  assert.equal(await width(), usual + 100);
+  await page.reload();
+  await card(page, "Machine").waitFor();
+  assert.equal(await width(), usual + 100);
+  await card(page, "One").click();
+  await line.press("ArrowRight");
+  assert.equal(await width(), usual + 84);
+  await line.press("Home");
+  assert.equal(String(await width()), await line.getAttribute("aria-valuemin"));
+  await look("panel-small");
+  const least = await width();
+  await named(page, "button", "Make Inspector larger").click();
+  assert.ok((await width()) > least, "a click makes it larger, too");
+  await line.dblclick();
+  assert.equal(await width(), usual);
+  // An arrow on the line moves no card.
+  await named(page, "button", "Undo: nothing").waitFor();
+  await named(page, "button", "Variables").click();
+  const drawer = page.locator("#designer-drawer");
+  const edgeOfDrawer = named(page, "separator", "Size of Problems, variables, text and runs");
+  const height = async () => Math.round((await drawer.boundingBox()).height);
+  const before = await height();
+  await edgeOfDrawer.press("ArrowUp");
+  assert.equal(await height(), before + 16);
+  await edgeOfDrawer.press("End");
+  await look("drawer-large");
+  assert.ok((await page.locator("#designer-canvas").boundingBox()).height > 100, "the canvas keeps a part");
+  await edgeOfDrawer.dblclick();
+  assert.equal(await height(), before);
+  await named(page, "button", "Hide").click();
+}
+
 export async function insertIntoLine({ page }) {
   const from = await edge(card(page, "Free"), "middle");
   const [left, right] = [await edge(card(page, "Two"), "right"), await edge(card(page, "Three"), "left")];
@@ -94,6 +134,16 @@ export async function boxCopy({ page }) {
   await page.waitForTimeout(300);
 }
 
+/** Waits until one card stands above the other. */
+const inOrder = (page, ...names) =>
+  page.waitForFunction(([first, second]) => {
+    const top = (name) =>
+      [...document.querySelectorAll(".react-flow__node")]
+        .find((one) => one.textContent.includes(name))
+        ?.getBoundingClientRect().top;
+    return top(first) < top(second);
+  }, names);
+
 export async function wrapAndReorder({ page, look }) {
   await card(page, "One").click();
   await card(page, "Two").click({ modifiers: ["Shift"] });
@@ -106,16 +156,64 @@ export async function wrapAndReorder({ page, look }) {
   await card(page, "Two").click();
   await page.locator("#designer-canvas").focus();
   await page.keyboard.press("ArrowUp");
-  await page.waitForFunction(() => {
-    const top = (name) =>
-      [...document.querySelectorAll(".react-flow__node")]
-        .find((one) => one.textContent.includes(name))
-        ?.getBoundingClientRect().top;
-    return top("Two") < top("One");
-  });
+  await inOrder(page, "Two", "One");
+  await reorderCards(page);
+  await reorderTree(page, look);
+  await page.locator("#designer-canvas").focus();
   await page.keyboard.press("u");
   await card(page, "Sequence1").waitFor();
   assert.equal(await page.locator(".react-flow__edge").count(), 1);
+}
+
+/** The mouse does the same as the key, in one step; what is let go beside the list stays. */
+async function reorderCards(page) {
+  const line = page.locator("svg[data-guides]");
+  const dragTwo = async (by) => {
+    const [from, to] = [await edge(card(page, "Two"), "middle"), await edge(card(page, "One"), "middle")];
+    await page.mouse.move(from.x, from.y);
+    await page.mouse.down();
+    // A drag is measured from the first move on that is long enough.
+    await page.mouse.move(from.x, from.y + 5, { steps: 5 });
+    await page.mouse.move(to.x + by, to.y + 20, { steps: 6 });
+  };
+  await dragTwo(0);
+  await line.waitFor({ state: "attached" });
+  await page.mouse.up();
+  await line.waitFor({ state: "detached" });
+  await inOrder(page, "One", "Two");
+  await page.locator("#designer-canvas").focus();
+  await page.keyboard.press("Control+z");
+  await inOrder(page, "Two", "One");
+  await dragTwo(400);
+  assert.equal(await line.count(), 0);
+  await page.mouse.up();
+  await inOrder(page, "Two", "One");
+  await named(page, "button", "Undo: Reorder").waitFor();
+}
+
+async function reorderTree(page, look) {
+  await named(page, "tab", "Tree").click();
+  const row = (name) => named(page, "treeitem", name);
+  const isFirst = async (one, other) => (await row(one).boundingBox()).y < (await row(other).boundingBox()).y;
+  assert.ok(await isFirst("Two", "One"));
+  const [from, to] = [await edge(row("One"), "middle"), await edge(row("Two"), "middle")];
+  await page.mouse.move(from.x, from.y);
+  await page.mouse.down();
+  await page.mouse.move(to.x, to.y, { steps: 4 });
+  await page.mouse.move(to.x, to.y - 8, { steps: 2 });
+  await page.locator("[role=tree] [data-drop]").waitFor();
+  await page.mouse.up();
+  await page.locator("[role=tree] [data-drop]").waitFor({ state: "detached" });
+  assert.ok(await isFirst("One", "Two"));
+  await named(inspector(page), "button", "Down in the list").click();
+  await inOrder(page, "Two", "One");
+  await look("reordered");
+  await page.locator("#designer-canvas").focus();
+  await page.keyboard.press("Control+z");
+  await inOrder(page, "One", "Two");
+  await page.keyboard.press("Control+z");
+  await inOrder(page, "Two", "One");
+  await named(page, "tab", "Palette").click();
 }
 
 /** What is in a container is changed without leaving the page. */
@@ -127,6 +225,15 @@ export async function inPlace({ page, look }) {
   await inspector(page).getByLabel("Title").fill("First of all");
   await inner("one").filter({ hasText: "First of all" }).waitFor();
   await look("in-place");
+  const top = async (id) => (await inner(id).boundingBox()).y;
+  assert.ok((await top("two")) < (await top("one")));
+  const [from, to] = [await edge(inner("two"), "middle"), await edge(inner("one"), "middle")];
+  await drag(page, from, { x: to.x, y: to.y + 5 });
+  await named(page, "button", "Undo: Reorder").waitFor();
+  assert.ok((await top("one")) < (await top("two")));
+  await page.locator("#designer-canvas").focus();
+  await page.keyboard.press("Control+z");
+  await named(page, "button", "Redo: Reorder").waitFor();
   await inner("two").click();
   await page.locator("#designer-canvas").focus();
   await page.keyboard.press("x");
@@ -236,6 +343,7 @@ export async function savedAgain({ page }, { call }) {
 
 export const moreSteps = [
   openMixed,
+  panels,
   insertIntoLine,
   boxCopy,
   wrapAndReorder,

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { moreSteps } from "./draw-more.mjs";
 import { card, drag, edge, field, inspector, named, select, stored } from "./hands.mjs";
+import { shortForm } from "./short.mjs";
 import { tryOut } from "./trial.mjs";
 
 async function draw({ page, look }, { studio }) {
@@ -74,6 +75,26 @@ async function expressions({ page, look }) {
   await page.keyboard.type("getInput('Amount') > 10");
 }
 
+/** Esc closes what a field has open, then leads back to the card; Enter leads to the inspector again. */
+async function back({ page }) {
+  const focused = page.locator(".react-flow__node.selected:focus");
+  const offers = page.locator(".cm-tooltip-autocomplete");
+  await select(page, "SetVariable1");
+  await field(page, "Value").locator(".cm-content").click();
+  await page.keyboard.press("End");
+  await page.keyboard.press("Control+Space");
+  await offers.waitFor();
+  await page.keyboard.press("Escape");
+  await offers.waitFor({ state: "detached" });
+  assert.equal(await focused.count(), 0, "the focus stays in the field");
+  await page.keyboard.press("Escape");
+  await focused.waitFor();
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.activeElement.closest("#designer-inspector") !== null);
+  await page.keyboard.press("Escape");
+  await focused.waitFor();
+}
+
 async function undo({ page }) {
   await select(page, "SetVariable1");
   await page.locator("#designer-canvas").focus();
@@ -141,6 +162,12 @@ async function checked({ page, look }) {
   await named(page, "button", "Hide").click();
 }
 
+/** The button asks as the key does. */
+async function publish(page) {
+  await named(page, "button", "Publish").click();
+  await named(named(page, "dialog", "Publish this workflow?"), "button", "Publish").click();
+}
+
 async function save({ page, look, expect }, world) {
   await page.keyboard.press("Control+s");
   await page.getByText("Saved as version 1").waitFor();
@@ -157,16 +184,24 @@ async function save({ page, look, expect }, world) {
   await page.keyboard.press("Control+a");
   await page.keyboard.type("var a = = 1");
   expect(/status of 400/);
-  await named(page, "button", "Publish").click();
+  await publish(page);
   await page.getByText("It is not published").waitFor();
   await look("not-published");
   await page.keyboard.press("Escape");
   await page.getByText("Found by the server").waitFor();
   await look("problems");
+  await page.locator(".react-flow__pane").click({ position: { x: 20, y: 20 } });
+  await named(page, "button", "Run").click();
+  const running = named(page, "dialog", "Run this version");
+  await named(running, "button", "Run").click();
+  await running.getByText("It was not started").waitFor();
+  await look("not-started");
+  await running.getByRole("button").filter({ hasText: "WriteLine1" }).first().click();
+  await running.waitFor({ state: "detached" });
   await field(page, "Text").locator(".cm-content").click();
   await page.keyboard.press("Control+a");
   await page.keyboard.type("'Amount is ' + getAmount()");
-  await named(page, "button", "Publish").click();
+  await publish(page);
   await page.getByText("is published").first().waitFor();
   await look("published");
   await page.keyboard.press("Escape");
@@ -212,7 +247,7 @@ async function asked({ page, look }) {
   await page.locator("#designer-canvas").focus();
   await page.keyboard.press("p");
   const dialog = named(page, "dialog", "Publish this workflow?");
-  await dialog.getByText(/^What was changed since version \d+ becomes a new version/).waitFor();
+  await dialog.getByText(/^What was changed since version \d+ becomes version \d+/).waitFor();
   await dialog.getByText("1 change since the published version").waitFor();
   await look("publish-asked");
   await page.keyboard.press("Escape");
@@ -226,6 +261,40 @@ async function asked({ page, look }) {
   await page.keyboard.press("Enter");
   await page.getByText("is published").first().waitFor();
   await dialog.waitFor({ state: "detached" });
+  await page.keyboard.press("Escape");
+}
+
+/** A draft that has run never changes: what is changed after the run is published as the next version. */
+async function ranDraft({ page }, world) {
+  const id = "browser-ran";
+  world.made.push(id);
+  const line = { type: "Elsa.WriteLine", id: "line", name: "Line", text: "x" };
+  const model = {
+    definitionId: id,
+    name: "Ran",
+    root: { type: "Elsa.Sequence", id: "all", activities: [line] },
+  };
+  await world.call("POST", "/workflow-definitions", { model, publish: false });
+  await page.goto(`${world.studio}/definitions/${id}/edit`);
+  await card(page, "Line").waitFor();
+  await page.locator("#designer-canvas").focus();
+  await page.keyboard.press("r");
+  await named(named(page, "dialog", "Run this version"), "button", "Run").click();
+  await page.getByRole("status").filter({ hasText: "Finished" }).first().waitFor();
+  await named(page, "button", "Hide the run").first().click();
+  await named(page, "button", "Hide").click();
+  const dialog = named(page, "dialog", "Publish this workflow?");
+  await named(page, "button", "Publish").click();
+  await dialog.getByText("The draft, version 1, is started from then on.").waitFor();
+  await dialog.getByText("No version is published yet.").waitFor();
+  await page.keyboard.press("Escape");
+  await select(page, "Line");
+  await inspector(page).getByLabel("Title").fill("Changed");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("p");
+  await dialog.getByText(/^What was changed since version 1 becomes version 2/).waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByText("Version 2 is published").waitFor();
   await page.keyboard.press("Escape");
 }
 
@@ -320,6 +389,7 @@ export const steps = [
   draw,
   dropLine,
   expressions,
+  back,
   undo,
   keyboard,
   checked,
@@ -330,6 +400,8 @@ export const steps = [
   nested,
   conflict,
   unchanged,
+  ranDraft,
   ...moreSteps,
   tryOut,
+  shortForm,
 ];

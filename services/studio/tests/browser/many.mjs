@@ -66,12 +66,15 @@ export async function planned({ page, look }, { studio }) {
   await page.route("**/alterations/many?*", (route) => {
     const asked = new URL(route.request().url()).searchParams;
     const first = Number(asked.get("page")) * Number(asked.get("pageSize"));
-    const jobs = Array.from({ length: Math.min(50, 120 - first) }, (_, at) => job(first + at));
+    const state = asked.get("status");
+    const all = Array.from({ length: 120 }, (_, number) => job(number));
+    const found = all.filter(({ status }) => state === null || status === state);
+    const jobs = found.slice(first, first + 50);
     const at = "2026-01-01T00:00:00Z";
     const plan = { id: "many", alterations: [{ type: "Retry" }], status: "Completed", createdAt: at };
     const progress = { pending: 0, running: 0, completed: 108, failed: 12 };
     return route.fulfill({
-      json: { plan: { ...plan, startedAt: at, completedAt: at }, progress, jobs, totalCount: 120 },
+      json: { plan: { ...plan, startedAt: at, completedAt: at }, progress, jobs, totalCount: found.length },
     });
   });
   await page.goto(`${studio}/instances?plan=many`);
@@ -83,7 +86,15 @@ export async function planned({ page, look }, { studio }) {
   await named(panel, "button", "Next page").click();
   await panel.getByRole("link", { name: "order-119" }).waitFor();
   assert.equal(await panel.getByRole("link").count(), 20);
+  await panel.getByText("12 of 120 failed", { exact: true }).waitFor();
+  const bar = panel.getByRole("progressbar", { name: "Progress" });
+  assert.equal(await bar.getAttribute("aria-valuetext"), "12 of 120 failed");
   await look("plan-pages");
+  await panel.getByLabel("Instances to show").selectOption("Failed");
+  await panel.getByRole("link", { name: "order-110" }).waitFor();
+  await panel.getByRole("link", { name: "order-119" }).waitFor({ state: "detached" });
+  assert.equal(await panel.getByRole("link").count(), 12);
+  await look("plan-failed");
   await page.keyboard.press("Escape");
   await page.unroute("**/alterations/many?*");
 }
@@ -103,7 +114,7 @@ export async function restarts({ page, look }, { studio, waiting, failed }) {
   await look("restart");
   await page.keyboard.press("Escape");
   await restart(`${failed}?activity=charge`);
-  await page.getByText(/^It begins at the begin of the workflow/).waitFor();
+  await page.getByText(/^It begins at the start of the workflow/).waitFor();
   assert.equal(await place.count(), 0);
   await look("restart-sequence");
   await page.keyboard.press("Escape");

@@ -19,6 +19,17 @@ export async function schedules({ page, look }, { call }) {
   assert.equal(await marks.count(), 7);
   assert.match(await marks.first().textContent(), /^\d\d:\d\d:\d\d$/);
   await look("schedules-minute");
+  // On a phone there is room for few labels: none is over another one.
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.waitForFunction(() => {
+    const labels = document.querySelectorAll('ol[aria-label="Marks of the axis"] > li');
+    return labels.length > 1 && labels.length < 7;
+  });
+  const boxes = await Promise.all((await marks.all()).map((mark) => mark.boundingBox()));
+  for (const [at, box] of boxes.slice(1).entries())
+    assert.ok(boxes[at].x + boxes[at].width < box.x, JSON.stringify(boxes));
+  await look("schedules-narrow");
+  await page.setViewportSize({ width: 1440, height: 900 });
   await named(page, "tab", "7 days").click();
   await page.waitForURL(/span=week/);
   await row.getByRole("button").first().click();

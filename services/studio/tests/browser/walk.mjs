@@ -54,6 +54,13 @@ async function frame({ page, look }) {
   await look("palette");
   await page.keyboard.press("Enter");
   await page.waitForURL(/definitions\/browser-approval/);
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox").fill("create");
+  await page.getByRole("option", { name: /New workflow.*Command/ }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/definitions\/new/);
+  await page.goBack();
+  await page.waitForURL(/definitions\/browser-approval/);
   for (const [menu, item] of [
     ["Theme", "Dark"],
     ["Local", "UTC"],
@@ -281,7 +288,7 @@ async function instances({ page, look }, world) {
     .getByRole("button", { name: /^Cancel \d+ that match/ })
     .click();
   await page.getByText("Change of many instances").waitFor();
-  await page.getByText("Completed").first().waitFor();
+  await page.getByText(/^(Succeeded|All \d+ succeeded)$/).waitFor();
   await look("instances-plan");
   await page.keyboard.press("Escape");
 }

@@ -8,7 +8,7 @@ use bus::Error;
 use serde_json::{Value, json};
 
 use super::account::{Account, Export, User};
-use super::client::{self, Worker};
+use super::client::{self, Objects, Worker};
 use super::grant::Grant;
 use super::{role, text};
 
@@ -29,16 +29,29 @@ pub struct Accounts {
 
 impl Accounts {
     /// The accounts of a cluster with workers for these types of tasks: `Ship` is version 1 of a type,
-    /// `Ship@2` version 2. Versions of one type have one user.
+    /// `Ship@2` version 2. Versions of one type have one user. No client puts objects.
     ///
     /// # Errors
     /// [`Error::Corrupt`] when two types, or too many, would have the same user.
     pub fn new(kinds: &[&str]) -> Result<Self, Error> {
+        Self::of(kinds, Objects::None)
+    }
+
+    /// The same, and starters and workers put objects that their commands name. They can replace and remove
+    /// each other's.
+    ///
+    /// # Errors
+    /// As [`Accounts::new`].
+    pub fn with_objects(kinds: &[&str]) -> Result<Self, Error> {
+        Self::of(kinds, Objects::Put)
+    }
+
+    fn of(kinds: &[&str], objects: Objects) -> Result<Self, Error> {
         if kinds.len() > WORKERS_MAX {
             return Err(Error::Corrupt(format!("more than {WORKERS_MAX} types of tasks")));
         }
         let mut clients = vec![
-            outside("STARTERS", "starter", STARTS, client::starter("starter")),
+            outside("STARTERS", "starter", STARTS, client::starter("starter", objects)),
             outside("WATCHERS", "watcher", WATCHES, client::watcher()),
         ];
         let mut workers: Vec<Worker> = Vec::new();
@@ -59,7 +72,7 @@ impl Accounts {
         }
         for worker in workers {
             let name = shouted(&worker.name);
-            let mut account = outside(&name, &worker.name, WORKS, worker.exports());
+            let mut account = outside(&name, &worker.name, WORKS, worker.exports(objects));
             // It is a service of NATS, though none of the other accounts hears it.
             account.users.iter_mut().for_each(|user| user.grant.subscribes([role::SERVICES]));
             clients.push(account);
@@ -190,6 +203,9 @@ mod tests {
                 "$JS.API.CONSUMER.MSG.NEXT.STAUNCH_COMMANDS.executor",
                 "$JS.ACK.STAUNCH_COMMANDS.executor.1.1.1.1.1",
                 "$SYS.REQ.SERVER.PING",
+                "$O.staunch_payloads.C.x",
+                "$O.staunch_payloads.M.x",
+                "$JS.API.STREAM.INFO.OBJ_staunch_payloads",
             ] {
                 let imported = account.imports.iter().any(|it| covers(&it.subject, forbidden));
                 assert!(!imported, "{} {forbidden}", account.name);

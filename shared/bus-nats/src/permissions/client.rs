@@ -10,6 +10,15 @@ use super::account::{Export, Flow};
 use super::grant::Grant;
 use super::role::{journals, lifecycles, pulls};
 
+/// Whether clients put objects into the store of payloads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Objects {
+    /// They do, and trust each other with what is in it.
+    Put,
+    /// They do not.
+    None,
+}
+
 /// The workers for one type of tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Worker {
@@ -45,8 +54,9 @@ impl Worker {
     }
 
     /// It registers its type, takes its tasks, acknowledges them, reads the large values of their inputs,
-    /// sends results and progress, and hears which tasks are not wanted any more. Client libraries ask for the consumer before they pull.
-    pub(super) fn exports(&self) -> Vec<Export> {
+    /// sends results and progress, hears which tasks are not wanted any more, and, where it may, puts
+    /// large results. Client libraries ask for the consumer before they pull.
+    pub(super) fn exports(&self, objects: Objects) -> Vec<Export> {
         let (stream, task_type) = (subject::TASKS_STREAM, self.task_type.as_str());
         let mut exports = Vec::new();
         for version in &self.versions {
@@ -71,15 +81,18 @@ impl Worker {
         exports.push(Export::new(Flow::Answer, subject::task_results(task_type)));
         exports.push(Export::new(Flow::Answer, progress));
         exports.push(payloads());
+        if objects == Objects::Put {
+            exports.extend(puts());
+        }
         exports.push(Export::new(Flow::Stream, cancel));
         exports.push(outcomes(&self.name));
         exports
     }
 }
 
-/// It starts, resumes and cancels instances and raises events, by commands and by requests, and puts
-/// files for them.
-pub(super) fn starter(user: &str) -> Vec<Export> {
+/// It starts, resumes and cancels instances and raises events, by commands and by requests, and, where it
+/// may, puts files for them.
+pub(super) fn starter(user: &str, objects: Objects) -> Vec<Export> {
     let mut exports = Vec::new();
     for prefix in [subject::COMMANDS, subject::API] {
         for rest in ["start.*", "resume.*", "cancel.*", "event.>"] {
@@ -88,17 +101,18 @@ pub(super) fn starter(user: &str) -> Vec<Export> {
     }
     exports.push(Export::new(Flow::Answer, format!("{}.get.*", subject::API)));
     exports.push(payloads());
-    // It puts objects that a header of a command names, each under a name of its own. The command line
-    // of NATS asks first whether there is JetStream.
-    let store = subject::PAYLOADS_STORE;
-    for subject in [
-        "$JS.API.INFO".to_owned(),
-        format!("$JS.API.STREAM.INFO.OBJ_{store}"),
-        format!("$JS.API.DIRECT.GET.OBJ_{store}.$O.{store}.M.*"),
-        format!("$O.{store}.C.*"),
-        format!("$O.{store}.M.*"),
-    ] {
-        exports.push(Export::new(Flow::Answer, subject));
+    if objects == Objects::Put {
+        // Clients of object stores look first whether there is one, and what has the name. The command
+        // line of NATS asks before that whether there is JetStream.
+        let store = subject::PAYLOADS_STORE;
+        for subject in [
+            "$JS.API.INFO".to_owned(),
+            format!("$JS.API.STREAM.INFO.OBJ_{store}"),
+            format!("$JS.API.DIRECT.GET.OBJ_{store}.$O.{store}.M.*"),
+        ] {
+            exports.push(Export::new(Flow::Answer, subject));
+        }
+        exports.extend(puts());
     }
     exports.push(outcomes(user));
     exports
@@ -134,6 +148,13 @@ fn payloads() -> Export {
     Export::new(Flow::Answer, format!("{}.payload.*", subject::API))
 }
 
+/// Objects that a header of a command names. The store is one for all users and takes roll-ups, as clients
+/// of object stores need them: who puts an object can replace and remove those of others.
+fn puts() -> [Export; 2] {
+    let store = subject::PAYLOADS_STORE;
+    ["C", "M"].map(|part| Export::new(Flow::Answer, format!("$O.{store}.{part}.*")))
+}
+
 /// The outcomes of the commands of a user, who names such a subject in `Staunch-Reply-To`.
 fn outcomes(user: &str) -> Export {
     Export::new(Flow::Stream, format!("{}.{user}.>", subject::REPLY))
@@ -163,12 +184,15 @@ mod tests {
     fn a_worker_sends_results_of_its_own_tasks_alone() {
         use super::super::pattern::covers;
         let may = |subject: &str| {
-            Worker::of("Ship").unwrap().exports().iter().any(|it| covers(&it.subject, subject))
+            let exports = Worker::of("Ship").unwrap().exports(Objects::Put);
+            exports.iter().any(|it| covers(&it.subject, subject))
         };
         for allowed in [
             "staunch.cmd.task.Ship.1.t",
             "staunch.task-progress.Ship.1.t",
             "staunch.api.payload.sha256-1",
+            "$O.staunch_payloads.C.1",
+            "$O.staunch_payloads.M.YQ==",
             "$JS.API.CONSUMER.MSG.NEXT.STAUNCH_TASKS.task-Ship-1",
         ] {
             assert!(may(allowed), "{allowed}");
@@ -179,10 +203,28 @@ mod tests {
             "staunch.cmd.task.Ship.1",
             "staunch.task-progress.Pay.1.t",
             "staunch.api.get.i",
+            "$O.staunch_payload_parts.C.1",
+            "$JS.API.STREAM.INFO.OBJ_staunch_payloads",
+            "$JS.API.DIRECT.GET.OBJ_staunch_payloads.$O.staunch_payloads.M.YQ==",
+            "$JS.API.STREAM.PURGE.OBJ_staunch_payloads",
             "$JS.API.CONSUMER.MSG.NEXT.STAUNCH_TASKS.task-Ship-2",
             "$JS.API.CONSUMER.MSG.NEXT.STAUNCH_TASKS.task-Pay-1",
         ] {
             assert!(!may(refused), "{refused}");
+        }
+    }
+
+    #[test]
+    fn nobody_puts_objects_without_having_asked_for_it() {
+        let is_of_store = |export: &Export| export.subject.contains(subject::PAYLOADS_STORE);
+        let worker = Worker::of("Ship").unwrap();
+        for (objects, expected) in [(Objects::None, (0, 0)), (Objects::Put, (4, 2))] {
+            let starts = starter("starter", objects);
+            let works = worker.exports(objects);
+            let count = |exports: &[Export]| exports.iter().filter(|it| is_of_store(it)).count();
+            assert_eq!((count(&starts), count(&works)), expected, "{objects:?}");
+            let asks_of_jetstream = starts.iter().any(|it| it.subject == "$JS.API.INFO");
+            assert_eq!(asks_of_jetstream, objects == Objects::Put);
         }
     }
 

@@ -18,6 +18,7 @@ pub async fn exercise<B: Bus + Clone>(make: impl AsyncFn() -> B) {
     a_value_expires_where_watches_see_it(&*leases(&make().await)).await;
     an_expiry_is_renewed_and_taken_back(&*leases(&make().await)).await;
     entries_are_what_has_a_value(&*leases(&make().await)).await;
+    a_removal_has_a_time_and_every_write_a_revision(&*leases(&make().await)).await;
     a_watch_begins_with_a_snapshot(&*leases(&make().await)).await;
     one_of_many_writers_wins(leases(&make().await)).await;
     buckets_are_separate(&make().await).await;
@@ -72,6 +73,24 @@ async fn entries_are_what_has_a_value(kv: &dyn Kv) {
         (key.to_owned(), Entry { value: Some(Bytes::from(value)), revision })
     };
     assert_eq!(entries, [entry("b.c", "2", second), entry("a", "4", fourth)]);
+}
+
+async fn a_removal_has_a_time_and_every_write_a_revision(kv: &dyn Kv) {
+    let revision = async || must("revision", kv.revision().await);
+    let removed = async |key: &'static str| must("removed_at", kv.removed_at(key).await);
+    let first = put(kv, "a", "1", 0, None).await;
+    assert_eq!(revision().await, first);
+    let second = put(kv, "b", "1", 0, None).await;
+    assert_eq!(revision().await, second);
+    assert_eq!((removed("a").await, removed("missing").await), (None, None));
+    let purged = must("purge", kv.purge_if("a", first, &nonces()()).await);
+    assert_eq!(purged, Put::Won(revision().await), "a tombstone is a write");
+    must("purge", kv.purge_if("b", second, &nonces()()).await);
+    let (before, after) = (removed("a").await, removed("b").await);
+    assert!(before.is_some() && before <= after, "{before:?} {after:?}");
+    let Put::Won(tombstone) = purged else { return };
+    put(kv, "a", "2", tombstone, None).await;
+    assert_eq!(removed("a").await, None, "it is there again");
 }
 
 async fn a_repeated_nonce_finds_out_that_it_had_won(kv: &dyn Kv) {

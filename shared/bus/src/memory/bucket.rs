@@ -33,6 +33,7 @@ struct Watcher {
 struct Kept {
     value: Option<Bytes>,
     revision: Revision,
+    written: Instant,
     until: Option<Instant>,
     /// The entry that the key had before.
     before: Option<Entry>,
@@ -62,7 +63,7 @@ impl State {
         if current != expected {
             return Put::Lost(Some(current));
         }
-        let revision = self.set(key, value, until);
+        let revision = self.set(key, value, until, now);
         self.nonces.insert(nonce.to_owned(), revision);
         self.nonces_by_age.push_back((now, nonce.to_owned()));
         Put::Won(revision)
@@ -74,6 +75,16 @@ impl State {
             return kept.before.clone();
         }
         Some(Entry { value: kept.value.clone(), revision: kept.revision })
+    }
+
+    /// When the key was removed; none if it has a value, or is not there.
+    pub(super) fn removed(&self, key: &str) -> Option<Instant> {
+        self.keys.get(key).filter(|kept| kept.value.is_none()).map(|kept| kept.written)
+    }
+
+    /// The revision of the last write.
+    pub(super) fn revision(&self) -> Revision {
+        self.last
     }
 
     pub(super) fn entries(&self) -> Vec<(String, Entry)> {
@@ -143,7 +154,7 @@ impl State {
     pub(super) fn expire_key(&mut self, key: &str, now: Instant) -> bool {
         let Some(kept) = self.keys.get(key) else { return false };
         if kept.value.is_some() {
-            self.set(key, None, Some(now + TOMBSTONE_TTL));
+            self.set(key, None, Some(now + TOMBSTONE_TTL), now);
             return true;
         }
         if let Some(until) = kept.until {
@@ -153,14 +164,20 @@ impl State {
         false
     }
 
-    fn set(&mut self, key: &str, value: Option<Bytes>, until: Option<Instant>) -> Revision {
+    fn set(
+        &mut self,
+        key: &str,
+        value: Option<Bytes>,
+        until: Option<Instant>,
+        written: Instant,
+    ) -> Revision {
         self.last += 1;
         let revision = self.last;
         let before = self.keys.remove(key);
         let seen = before
             .as_ref()
             .map(|kept| Entry { value: kept.value.clone(), revision: kept.revision });
-        let kept = Kept { value: value.clone(), revision, until, before: seen };
+        let kept = Kept { value: value.clone(), revision, written, until, before: seen };
         self.keys.insert(key.to_owned(), kept);
         if let Some(until) = before.and_then(|before| before.until) {
             self.deadlines.remove(&(until, key.to_owned()));

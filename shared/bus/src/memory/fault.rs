@@ -25,9 +25,9 @@ pub enum Operation<'a> {
     PutIf { bucket: Bucket, key: &'a str },
     /// [`crate::Kv::purge_if`].
     PurgeIf { bucket: Bucket, key: &'a str },
-    /// [`crate::Kv::get`].
+    /// [`crate::Kv::get`] and [`crate::Kv::removed_at`].
     Get { bucket: Bucket, key: &'a str },
-    /// [`crate::Kv::entries`].
+    /// [`crate::Kv::entries`] and [`crate::Kv::revision`].
     Entries { bucket: Bucket },
     /// [`crate::Kv::watch`].
     Watch { bucket: Bucket },

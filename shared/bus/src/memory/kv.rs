@@ -6,6 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::StreamExt as _;
+use model::Timestamp;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -151,6 +152,20 @@ impl Kv for MemoryKv {
         let bucket = self.bucket;
         let verdict = self.bus.judge(Operation::Get { bucket, key }).await?;
         verdict.answer(self.with(|bucket| bucket.get(key, verdict.stale))?)
+    }
+
+    async fn removed_at(&self, key: &str) -> Result<Option<Timestamp>, Error> {
+        let bucket = self.bucket;
+        let verdict = self.bus.judge(Operation::Get { bucket, key }).await?;
+        let removed = self.with(|bucket| bucket.removed(key))?;
+        let now = self.bus.now();
+        verdict.answer(removed.map(|at| now.before(at.elapsed())))
+    }
+
+    async fn revision(&self) -> Result<Revision, Error> {
+        let bucket = self.bucket;
+        let verdict = self.bus.judge(Operation::Entries { bucket }).await?;
+        verdict.answer(self.with(|bucket| bucket.revision())?)
     }
 
     async fn entries(&self) -> Result<Vec<(String, Entry)>, Error> {

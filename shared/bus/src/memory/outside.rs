@@ -1,7 +1,7 @@
 //! What workflows use of NATS, in memory: subjects, streams, and buckets and object stores that exist
 //! once they are written.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -26,7 +26,16 @@ pub(super) struct State {
     /// The newest revision of all buckets.
     revision: Revision,
     objects: BTreeMap<(String, String), Bytes>,
+    /// Objects whose bytes are not those that were written.
+    damaged: BTreeSet<(String, String)>,
     pub(super) streams: Streams,
+}
+
+impl State {
+    /// Damages an object, until it is written again.
+    pub(super) fn damage(&mut self, store: &str, name: &str) {
+        self.damaged.insert((store.to_owned(), name.to_owned()));
+    }
 }
 
 #[async_trait]
@@ -107,17 +116,23 @@ impl Outside for MemoryBus {
 
     async fn open_object(&self, store: &str, name: &str) -> Result<Option<Object>, OutsideError> {
         let state = self.open().map_err(refused)?;
-        let found = state.outside.objects.get(&(store.to_owned(), name.to_owned())).cloned();
+        let place = (store.to_owned(), name.to_owned());
+        let found = state.outside.objects.get(&place).cloned();
+        let what = format!("object {name} in the object store {store}");
+        let wrong = OutsideError::Unavailable(format!("{what}: wrong digest"));
+        let end = state.outside.damaged.contains(&place).then_some(Err(wrong));
         Ok(found.map(|bytes| Object {
             size: bytes.len() as u64,
             content_type: None,
-            parts: futures::stream::iter([Ok(bytes)]).boxed(),
+            parts: futures::stream::iter([Ok(bytes)].into_iter().chain(end)).boxed(),
         }))
     }
 
     async fn set_object(&self, store: &str, name: &str, bytes: Bytes) -> Result<(), OutsideError> {
         let mut state = self.open().map_err(refused)?;
-        state.outside.objects.insert((store.to_owned(), name.to_owned()), bytes);
+        let place = (store.to_owned(), name.to_owned());
+        state.outside.damaged.remove(&place);
+        state.outside.objects.insert(place, bytes);
         Ok(())
     }
 

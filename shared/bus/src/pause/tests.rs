@@ -97,6 +97,25 @@ async fn of_two_changes_at_once_each_sees_the_other() {
     assert_eq!(by, ['a', 'b', 'c']);
 }
 
+#[tokio::test(start_paused = true)]
+async fn the_end_of_a_pause_is_remembered_until_the_next() {
+    let bus = MemoryBus::starting_at(Timestamp::from_millis(0));
+    let (kv, nonces) = (bus.kv(Bucket::Runtime), nonces());
+    let one = Scope::Node("one".to_owned());
+    let ended = async |scope: &Scope| Pauses::ended_at(&*kv, scope).await.unwrap();
+    assert_eq!(ended(&one).await, None, "it was never paused");
+    set(&*kv, &nonces, &one, Some(pause("me"))).await;
+    assert_eq!(ended(&one).await, None, "it is paused");
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    set(&*kv, &nonces, &one, None).await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let end = ended(&one).await.unwrap();
+    assert!((5_000..6_000).contains(&end.as_millis()), "{end}");
+    assert_eq!(ended(&Scope::Cluster).await, None);
+    set(&*kv, &nonces, &one, Some(pause("me"))).await;
+    assert_eq!(ended(&one).await, None, "it is paused again");
+}
+
 #[test]
 fn a_drain_ends_with_its_time() {
     let at = Timestamp::from_millis;

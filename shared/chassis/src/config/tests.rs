@@ -95,6 +95,32 @@ fn the_file_may_be_named_by_a_variable() {
 }
 
 #[test]
+fn the_key_of_a_command_may_be_in_a_file() {
+    with_file("in-the-file\n", |path| {
+        let file = ("STAUNCH_API_KEY_FILE", path.to_str().unwrap());
+        let plain = ("STAUNCH_API_KEY", "in-the-variable");
+        let key = |given: Option<&str>, variables: &[(&str, &str)]| {
+            let variable = |name: &str| {
+                let found = variables.iter().find(|(known, _)| *known == name);
+                found.map(|(_, text)| (*text).to_owned())
+            };
+            let found = key_of_client(given, &variable).map_err(|error| error.to_string());
+            found.map(|key| key.map(|key| key.expose().to_owned()))
+        };
+        assert_eq!(key(None, &[]), Ok(None));
+        assert_eq!(key(Some(""), &[("STAUNCH_API_KEY", "")]), Ok(None));
+        assert_eq!(key(None, &[file]), Ok(some("in-the-file")));
+        assert_eq!(key(Some("in-the-variable"), &[plain]), Ok(some("in-the-variable")));
+        // The command line is first.
+        assert_eq!(key(Some("given"), &[file, plain]), Ok(some("given")));
+        let both = key(Some("in-the-variable"), &[file, plain]).unwrap_err();
+        assert!(both.contains("STAUNCH_API_KEY and STAUNCH_API_KEY_FILE are both set"), "{both}");
+        let nowhere = key(None, &[("STAUNCH_API_KEY_FILE", "/nowhere/key")]).unwrap_err();
+        assert!(nowhere.contains("/nowhere/key"), "{nowhere}");
+    });
+}
+
+#[test]
 fn a_variable_may_name_a_file_with_the_value() {
     with_file(&format!("  {KEY}\n"), |path| {
         let file = path.to_str().unwrap();

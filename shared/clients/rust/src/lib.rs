@@ -6,6 +6,7 @@
 mod client;
 mod error;
 mod input;
+mod report;
 mod task;
 mod wire;
 mod worker;

@@ -7,6 +7,13 @@ const COMMAND_BYTES_MAX: usize = 512 * 1024;
 /// What the subject and the headers of a command take at most of the broker's `max_payload`.
 const HEADER_BYTES: usize = 2 * 1024;
 
+/// The object store of values that no message carries.
+pub(crate) const PAYLOADS_STORE: &str = "staunch_payloads";
+/// A part of an object, unless a message of this NATS carries less.
+pub(crate) const OBJECT_PART_BYTES: usize = 128 * 1024;
+/// The largest result of a task, as JSON: no workflow could read a larger one.
+pub(crate) const RESULT_BYTES_MAX: usize = 8 * 1024 * 1024;
+
 /// Writes a name as one token of a subject.
 #[must_use]
 pub fn token(name: &str) -> String {
@@ -31,7 +38,12 @@ pub(crate) fn dotted(name: &str) -> String {
 
 /// The largest body of a command.
 pub(crate) fn body_bytes_max(max_payload: usize) -> usize {
-    COMMAND_BYTES_MAX.min(max_payload.saturating_sub(HEADER_BYTES))
+    fitting(COMMAND_BYTES_MAX, max_payload)
+}
+
+/// This many bytes, or what fits into a message of this NATS beside its headers.
+pub(crate) fn fitting(bytes: usize, max_payload: usize) -> usize {
+    bytes.min(max_payload.saturating_sub(HEADER_BYTES))
 }
 
 #[cfg(test)]

@@ -17,7 +17,6 @@ use async_nats::jetstream::stream::ConsumerErrorKind;
 use async_nats::jetstream::{self, AckKind, ErrorCode, Message};
 use async_nats::service::{Service, ServiceExt as _};
 use async_nats::{HeaderMap, Request, StatusCode, Subscriber};
-use bytes::Bytes;
 use futures::StreamExt as _;
 use futures::future::BoxFuture;
 use serde::Serialize;
@@ -29,8 +28,9 @@ use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::input::whole;
+use crate::report::Report;
 use crate::task::{header, read};
-use crate::wire::{STREAM, body_bytes_max, token};
+use crate::wire::{STREAM, token};
 use crate::{Client, Error, Failure, Task};
 
 /// How long one pull waits for a task. A worker that stops waits for the end of its last one.
@@ -346,28 +346,19 @@ impl Handler {
             let title = "the handler panics".to_owned();
             Err(Failure { title, retryable: true, ..Failure::default() })
         });
-        let body = ended.and_then(|output| self.body(attempt, &output)).unwrap_or_else(|failure| {
+        let reported = match ended {
+            Ok(output) => Report::result(&self.nats, (id.as_str(), attempt), &output).await,
+            Err(failure) => Err(failure),
+        };
+        let report = reported.unwrap_or_else(|failure| {
             tracing::warn!(task = id, handler = self.name, ?failure, "a task fails");
-            failure.body(attempt)
+            Report::failure(&failure, attempt)
         });
-        self.send(&id, attempt, trace.as_deref(), body.into()).await;
-    }
-
-    fn body(&self, attempt: u32, output: &Value) -> Result<Vec<u8>, Failure> {
-        let body = json!({ "attempt": attempt, "output": output }).to_string().into_bytes();
-        let (bytes, largest) = (body.len(), body_bytes_max(self.nats.max_payload()));
-        if bytes <= largest {
-            return Ok(body);
-        }
-        let title = format!(
-            "the result has {bytes} bytes, more than the {largest} that a message may have"
-        );
-        Err(Failure::for_good("ResultTooLarge", &title)
-            .detail("keep large data elsewhere and return a reference to it"))
+        self.send(&id, attempt, trace.as_deref(), &report).await;
     }
 
     /// Publishes a result until JetStream says that it is stored.
-    async fn send(&self, id: &str, attempt: u32, trace: Option<&str>, body: Bytes) {
+    async fn send(&self, id: &str, attempt: u32, trace: Option<&str>, report: &Report) {
         let subject = format!("staunch.cmd.task.{}.{}", self.name, token(id));
         let mut headers = HeaderMap::new();
         headers.insert("Nats-Msg-Id", format!("{id}.{attempt}.result").as_str());
@@ -375,12 +366,13 @@ impl Handler {
         if let Some(trace) = trace {
             headers.insert("traceparent", trace);
         }
+        report.name_object(&mut headers);
         let context = jetstream::new(self.nats.clone());
         let mut pause = RETRY_FIRST;
         loop {
             let storing = async {
                 let (subject, headers) = (subject.clone(), headers.clone());
-                context.publish_with_headers(subject, headers, body.clone()).await?.await
+                context.publish_with_headers(subject, headers, report.body.clone()).await?.await
             };
             let error = match timeout(STORED_MAX, storing).await {
                 Ok(Ok(_)) => return,
@@ -399,7 +391,8 @@ impl Handler {
         let attempt = header(message, "Staunch-Attempt").and_then(|text| text.parse().ok());
         if let Some((id, attempt)) = header(message, "Staunch-Task").zip(attempt) {
             let failure = Failure::for_good("UnreadableTask", "the worker cannot read the task");
-            self.send(&id, attempt, None, failure.detail(reason).body(attempt).into()).await;
+            let report = Report::failure(&failure.detail(reason), attempt);
+            self.send(&id, attempt, None, &report).await;
         }
         let reason: String = reason.split_whitespace().collect::<Vec<_>>().join(" ");
         let reason: String = reason.chars().take(REASON_CHARS).collect();

@@ -29,7 +29,12 @@ export function dotted(name: string): string {
 
 /** The largest body of a command. */
 export function bodyBytesMax(maxPayload: number): number {
-  return Math.min(COMMAND_BYTES_MAX, maxPayload - HEADER_BYTES);
+  return fitting(COMMAND_BYTES_MAX, maxPayload);
+}
+
+/** This many bytes, or what fits into a message of this NATS beside its headers. */
+export function fitting(bytes: number, maxPayload: number): number {
+  return Math.min(bytes, maxPayload - HEADER_BYTES);
 }
 
 /** What an object is in, its key there, and the payload with the value for which it stands. */

@@ -5,6 +5,7 @@ import type { Consumer, ConsumerInfo, JetStreamClient, JsMsg } from "@nats-io/je
 import { headers, nuid, type NatsConnection } from "@nats-io/transport-node";
 import { hostname } from "node:os";
 import { Client, RequestError } from "./client.js";
+import { OBJECTS_HINT, PAYLOADS_STORE, RESULT_BYTES_MAX, put, type Report } from "./report.js";
 import { PAYLOAD_BYTES_MAX, STREAM, VERSION, bodyBytesMax, standIns, token } from "./wire.js";
 
 /** How long one pull waits for a task. A worker that stops waits for the end of its last one. */
@@ -13,6 +14,8 @@ const PULL_MS = 2_000;
 const LIMITS_MS = 30_000;
 const ACK_WAIT_MIN_MS = 500;
 const RETRY_MS_MAX = 5_000;
+/** How long a try to write an object is followed by another one. */
+const TRYING_MS = 120_000;
 const ANSWER_MS = 5_000;
 const DETAIL_CHARS_MAX = 4_000;
 /** The name of every worker among the services of NATS. */
@@ -297,28 +300,51 @@ export class Worker {
   }
 
   async #work(handler: Handler, task: Task<unknown>): Promise<void> {
-    let body: string;
+    let report: Report;
     try {
       const whole = await this.#whole(task.input);
       const input = handler.decode ? decoded(handler.decode, whole) : whole;
       const output = await handler.work({ ...task, input });
-      body = written({ attempt: task.attempt, output: output ?? null });
-      const bytes = Buffer.byteLength(body);
-      const largest = bodyBytesMax(this.#nc.info?.max_payload ?? 1 << 20);
-      if (bytes > largest) {
-        throw new TaskFailure(
-          `the result has ${bytes} bytes, more than the ${largest} that a message may have`,
-          { type: "ResultTooLarge", detail: "keep large data elsewhere and return a reference to it" },
-        );
-      }
+      report = await this.#report(handler, task, output ?? null);
     } catch (error) {
       if (task.signal.aborted) return;
       if (!(error instanceof TaskFailure)) {
         this.#log("warn", `${handler.name}: task ${task.id} fails: ${(error as Error)?.stack ?? error}`);
       }
-      body = failed(task.attempt, error);
+      report = { body: failed(task.attempt, error) };
     }
-    await this.#send(handler, task.id, task.attempt, body, task.traceparent, task.signal);
+    await this.#send(handler, task.id, task.attempt, report, task.traceparent, task.signal);
+  }
+
+  /** The report about a result, which is an object where no message carries it. */
+  async #report(handler: Handler, task: Task<unknown>, output: unknown): Promise<Report> {
+    const body = written({ attempt: task.attempt, output });
+    const maxPayload = this.#nc.info?.max_payload ?? 1 << 20;
+    if (Buffer.byteLength(body) <= bodyBytesMax(maxPayload)) return { body };
+    const value = Buffer.from(JSON.stringify(output));
+    if (value.length > RESULT_BYTES_MAX) {
+      throw new TaskFailure(
+        `the result has ${value.length} bytes, more than the ${RESULT_BYTES_MAX} that a result may have`,
+        { type: "ResultTooLarge", detail: "keep large data elsewhere and return a reference to it" },
+      );
+    }
+    const below = `tasks/${token(task.id)}/${task.attempt}`;
+    const begun = Date.now();
+    for (let pause = 100; ; pause = Math.min(pause * 2, RETRY_MS_MAX)) {
+      try {
+        const object = await put(this.#js, below, value, maxPayload);
+        return { body: written({ attempt: task.attempt }), object };
+      } catch (error) {
+        task.signal.throwIfAborted();
+        if (Date.now() - begun > TRYING_MS) {
+          const detail = `the object store ${PAYLOADS_STORE}: ${text(error)}; ${OBJECTS_HINT}`;
+          const title = "the result is larger than a message, and its object is not stored";
+          throw new TaskFailure(title, { type: "ResultNotStored", detail, retryable: true });
+        }
+        this.#log("warn", `${handler.name}: the result of task ${task.id} is not stored yet: ${text(error)}`);
+      }
+      await sleep(pause).over;
+    }
   }
 
   /** The input with its large values: a message could not carry them. */
@@ -349,18 +375,19 @@ export class Worker {
     handler: Handler,
     id: string,
     attempt: number,
-    body: string,
+    report: Report,
     trace?: string,
     signal?: AbortSignal,
   ): Promise<void> {
     const head = headers();
     head.set("Staunch-Attempt", String(attempt));
     if (trace) head.set("traceparent", trace);
+    if (report.object) head.set("Staunch-Payload", `$payload=${report.object}`);
     const options = { msgID: `${id}.${attempt}.result`, headers: head, timeout: 5_000 };
     const subject = `staunch.cmd.task.${handler.name}.${token(id)}`;
     for (let pause = 100; !signal?.aborted; pause = Math.min(pause * 2, RETRY_MS_MAX)) {
       try {
-        await this.#js.publish(subject, body, options);
+        await this.#js.publish(subject, report.body, options);
         return;
       } catch (error) {
         this.#log("warn", `${handler.name}: the result of task ${id} is not stored yet: ${text(error)}`);
@@ -377,7 +404,7 @@ export class Worker {
     if (id && Number.isInteger(attempt) && attempt > 0) {
       const options = { type: "UnreadableTask", detail: reason };
       const failure = new TaskFailure("the worker cannot read the task", options);
-      await this.#send(handler, id, attempt, failed(attempt, failure));
+      await this.#send(handler, id, attempt, { body: failed(attempt, failure) });
     }
     message.term(reason.replace(/\s+/g, " ").slice(0, 200));
   }

@@ -102,6 +102,70 @@ async fn redirects_are_followed_and_lose_the_body_where_browsers_lose_it() {
     assert!(!request.contains("secret"), "another origin does not learn the credentials");
 }
 
+/// A call with credentials, and with a header and a content that are made of a secret.
+fn secret_call(url: String) -> Request {
+    let headers = [
+        ("X-Own", "kept"),
+        ("X-Made", "made-secret"),
+        ("X-Api-Key", "api-secret"),
+        ("Authorization", "Bearer a-secret"),
+        ("Proxy-Authorization", "Basic p-secret"),
+        ("Cookie", "c=secret"),
+    ];
+    let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let mut secret = SecretParts::default();
+    secret.headers.insert("X-Made".to_owned());
+    let content = json!("content");
+    Request { method: "POST".into(), headers: headers.into(), content, secret, ..call(url) }
+}
+
+#[tokio::test]
+async fn another_origin_gets_no_credentials_and_nothing_that_is_made_of_a_secret() {
+    for (status, secret_body, expected) in [
+        ("302 Found", false, Some("GET /there ")),
+        ("303 See Other", true, Some("GET /there ")),
+        ("307 Temporary Redirect", false, Some("POST /there ")),
+        ("308 Permanent Redirect", false, Some("POST /there ")),
+        ("307 Temporary Redirect", true, None),
+        ("308 Permanent Redirect", true, None),
+    ] {
+        let (goal, mut asked) = server(vec![answer("200 OK", "", "done")]).await;
+        let moved = answer(status, &format!("location: {goal}/there\r\n"), "");
+        let (url, _requests) = server(vec![moved]).await;
+        let mut post = secret_call(url);
+        post.secret.body = secret_body;
+        let end = http().get(&post).await;
+        let Some(begin) = expected else {
+            assert_eq!(end["error"], "refused", "{status}: {end:?}");
+            let message = end["message"].as_str().unwrap();
+            assert!(message.contains(&goal) && message.contains("has a secret"), "{message}");
+            assert!(asked.try_recv().is_err(), "{status}: nobody was asked");
+            continue;
+        };
+        assert_eq!(end["content"], "done", "{status}: {end:?}");
+        let request = asked.recv().await.unwrap();
+        assert!(request.starts_with(begin), "{status}: {request}");
+        assert!(!request.contains("secret"), "{status}: {request}");
+        for kept in ["x-own: kept", "idempotency-key: key-1"] {
+            assert!(request.contains(kept), "{status}: {kept} in {request}");
+        }
+        assert_eq!(request.ends_with("content"), begin.starts_with("POST"), "{status}: {request}");
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_within_an_origin_keeps_everything() {
+    let moved = answer("307 Temporary Redirect", "location: /there\r\n", "");
+    let (url, mut requests) = server(vec![moved, answer("200 OK", "", "done")]).await;
+    let mut post = secret_call(url);
+    post.secret.body = true;
+    assert_eq!(http().get(&post).await["content"], "done");
+    let first = requests.recv().await.unwrap();
+    let second = requests.recv().await.unwrap();
+    assert_eq!(second, first.replacen("POST / ", "POST /there ", 1));
+    assert!(second.contains("x-made: made-secret") && second.ends_with("content"), "{second}");
+}
+
 #[tokio::test]
 async fn endless_redirects_and_forbidden_ones_are_refused() {
     let to_file = answer("302 Found", "location: ftp://example.com/\r\n", "");

@@ -47,7 +47,7 @@ const MEANT: [&str; 13] = [
 const SET: [&str; 6] =
     ["activityTypes", "createdAt", "id", "isLatest", "isPublished", "publishedAt"];
 /// The members that every activity may have.
-const COMMON: [&str; 13] = [
+pub(crate) const COMMON: [&str; 13] = [
     "id",
     "nodeId",
     "name",
@@ -67,10 +67,10 @@ const LONG: [&str; 5] =
     ["canStartWorkflow", "connections", "customProperties", "runAsynchronously", "variables"];
 
 /// Members that tools write, and that change nothing or are warned of elsewhere.
-const KEPT: [&str; 5] =
+pub(crate) const KEPT: [&str; 5] =
     ["displayName", "applicationProperties", "commitStrategyName", "source", "line"];
 /// The members that an activity may have beside these if it runs a workflow.
-const OF_WORKFLOWS: [&str; 4] = [
+pub(crate) const OF_WORKFLOWS: [&str; 4] = [
     "workflowDefinitionId",
     "workflowDefinitionVersionId",
     "latestAvailablePublishedVersion",

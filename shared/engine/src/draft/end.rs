@@ -156,6 +156,7 @@ impl Draft<'_> {
             last_result,
             ended,
         } = *halted;
+        self.is_revived = true;
         let state = &mut self.state;
         state.status = SubStatus::Executing;
         state.bookmarks = bookmarks;

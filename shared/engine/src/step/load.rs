@@ -58,6 +58,19 @@ impl Step<'_, '_> {
         })
     }
 
+    /// As [`Step::whole`], where no evaluation is in progress.
+    ///
+    /// # Errors
+    /// The reason why a value cannot be had. Where the turn was not given it, too: it is run again with it.
+    pub(crate) fn entire(&self, value: Value) -> Result<Value, String> {
+        let value = self.whole(value);
+        match self.why_unreadable() {
+            Some(reason) => Err(reason),
+            None if self.draft.wanted.borrow().is_empty() => Ok(value),
+            None => Err("the value is not loaded yet".to_owned()),
+        }
+    }
+
     /// The value as a script sees it that names the contents of files: large files have theirs. Where one
     /// cannot be had, the evaluation in progress fails with the reason, unless the script also looks at
     /// the `payload` of a file, and so sees which have no content.

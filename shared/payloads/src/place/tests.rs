@@ -206,6 +206,12 @@ async fn a_place_is_probed_and_a_wrong_one_refused() {
         (&["s3://"][..], "there is no bucket: use s3://bucket/prefix"),
         (&["s3:///x"][..], "there is no bucket"),
         (&["S3://pay"][..], "use a folder, or s3://"),
+        (
+            &["files:/x"][..],
+            "`files:` is no kind of place that is known: use a folder, or s3://bucket/prefix, or \
+             database, or nats",
+        ),
+        (&["nats:"][..], "`nats:` is no kind of place"),
         (&["nats", "nats"][..], "it is named twice"),
         (&["nats", "database", "nats/"][..], "it is named twice"),
     ] {

@@ -1,5 +1,8 @@
 //! Activities.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use engine::{Descriptor, PortKind};
 
 use super::{Expansion, PATH, verbatim};
@@ -52,18 +55,23 @@ impl Expansion<'_> {
             full.push(Member { value, ..member.clone() });
         }
         self.scope.leave(before);
-        for default in &self.each {
-            if full.iter().any(|member| member.name == default.name) {
+        let own: BTreeSet<&str> = full.iter().map(|member| member.name.as_str()).collect();
+        let mut common = Vec::new();
+        for (default, bytes) in Arc::clone(&self.each).iter() {
+            if own.contains(default.name.as_str()) {
                 continue;
             }
             let is_path = default.name == "nodeId" && default.value.as_text() == Some(PATH);
-            let value = match (is_path, &id) {
-                (true, None) => continue,
-                (true, Some(_)) => Tree::text(mark, path.clone()),
-                (false, _) => default.value.clone(),
-            };
-            full.push(Member { value, ..default.clone() });
+            if is_path && id.is_none() {
+                continue;
+            }
+            if !self.may_copy(default.mark, if is_path { path.len() } else { *bytes }) {
+                break;
+            }
+            let value = if is_path { Tree::text(mark, &*path) } else { default.value.clone() };
+            common.push(Member { name: default.name.clone(), mark: default.mark, value });
         }
+        full.extend(common);
         Tree { mark, node: Node::Map(full) }
     }
 
@@ -77,7 +85,7 @@ impl Expansion<'_> {
             "variables" => return self.variables(tree),
             "variable" => {
                 return match tree.as_text() {
-                    Some(name) => elsa::variable(tree.mark, name, &self.scope),
+                    Some(name) => self.variable_named(tree.mark, name),
                     None => tree.clone(),
                 };
             }

@@ -2,12 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use model::limits;
+
 use super::Expansion;
 use crate::elsa;
 use crate::tree::{Mark, Member, Node, Tree};
 
 /// Between the ends of a connection.
 pub(crate) const ARROW: &str = " -> ";
+/// Bytes of an id of [`limits::ID_CHARS_MAX`].
+const ID_BYTES_MAX: usize = 4 * limits::ID_CHARS_MAX;
 /// The outcome of a connection that names none.
 pub(crate) const DONE: &str = "Done";
 
@@ -197,6 +201,8 @@ impl Expansion<'_> {
 
 fn linked(mark: Mark, from: &str, to: &str, known: &BTreeSet<String>) -> Tree {
     let dots = from.match_indices('.').map(|(at, _)| from.split_at(at));
+    // A longer part is no id.
+    let dots = dots.take_while(|(id, _)| id.len() <= ID_BYTES_MAX);
     let mut parts = dots.map(|(id, outcome)| (id, outcome.trim_start_matches('.')));
     let (source, outcome) = if known.contains(from) {
         (from, DONE)

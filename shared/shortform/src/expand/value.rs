@@ -72,7 +72,7 @@ impl Expansion<'_> {
             "literal" => return Some(("Literal", value.clone())),
             "object" => "Object",
             "variable" => {
-                let named = value.as_text().map(|name| elsa::variable(mark, name, &self.scope));
+                let named = value.as_text().map(|name| self.variable_named(mark, name));
                 return Some(("Variable", named.unwrap_or_else(|| value.clone())));
             }
             "input" => {

@@ -5,7 +5,7 @@ use model::Map;
 use serde_json::{Value, json};
 
 use super::Shortening;
-use crate::expand::{FULL, PATH};
+use crate::expand::{Defaults, FULL, PATH};
 use crate::tree::Tree;
 use crate::vocabulary::{Role, role};
 
@@ -66,8 +66,9 @@ impl Shortening<'_> {
             "type" => return self.vocabulary.short(descriptor.type_name).into(),
             "variables" => return self.variables(full),
             "variable" => {
-                let named = full.get("name").and_then(Value::as_str).map(Value::from);
-                return named
+                return self
+                    .variable_name(full)
+                    .map(Value::from)
                     .filter(|it| self.expands_to(it, name, descriptor, full))
                     .unwrap_or_else(|| full.clone());
             }
@@ -95,7 +96,9 @@ impl Shortening<'_> {
     /// Whether a member of an activity of this type expands to this value.
     fn expands_to(&self, short: &Value, name: &str, descriptor: &Descriptor, full: &Value) -> bool {
         let activity = json!({"type": descriptor.type_name, name: short});
-        let back = self.expansion().activity(&Tree::of(&activity), "").value();
+        let mut expansion = self.expansion();
+        expansion.each = Defaults::default();
+        let back = expansion.activity(&Tree::of(&activity), "").value();
         back.get(name) == Some(full)
     }
 

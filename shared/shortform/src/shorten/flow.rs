@@ -1,6 +1,6 @@
 //! Flowcharts.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::Map;
 use serde_json::{Value, json};
@@ -72,38 +72,50 @@ fn plain(connection: &Value) -> Option<Link<'_>> {
 /// Whether the order of the connections is that in which `next` writes them.
 fn are_in_order(links: &[Link<'_>], by_id: &Map) -> bool {
     let mut written: Vec<&Link<'_>> = Vec::new();
+    let by_source = by_source(links);
     for id in by_id.keys() {
-        let own: Vec<_> = links.iter().filter(|(source, _, _)| source == id).collect();
-        let mut outcomes: Vec<&str> = Vec::new();
-        for (_, outcome, _) in &own {
-            if !outcomes.contains(outcome) {
-                outcomes.push(outcome);
-            }
+        let own = by_source.get(id.as_str()).map_or(&[][..], Vec::as_slice);
+        let mut first: BTreeMap<&str, usize> = BTreeMap::new();
+        for (at, (_, outcome, _)) in own.iter().enumerate() {
+            first.entry(outcome).or_insert(at);
         }
-        for outcome in outcomes {
-            written.extend(own.iter().filter(|(_, other, _)| *other == outcome).copied());
-        }
+        let mut sorted = own.to_vec();
+        sorted.sort_by_key(|(_, outcome, _)| first.get(outcome));
+        written.extend(sorted);
     }
     let has_end = |(_, _, target): &Link<'_>| by_id.contains_key(*target);
     links.iter().all(has_end) && written.into_iter().eq(links.iter())
 }
 
+/// The connections of each activity that they lead from, in their order.
+fn by_source<'l, 'v>(links: &'l [Link<'v>]) -> BTreeMap<&'v str, Vec<&'l Link<'v>>> {
+    let mut by_source: BTreeMap<&str, Vec<&Link<'_>>> = BTreeMap::new();
+    for link in links {
+        by_source.entry(link.0).or_default().push(link);
+    }
+    by_source
+}
+
 /// Writes `next` into the activities.
 fn follow(by_id: &mut Map, links: &[Link<'_>]) {
+    let by_source = by_source(links);
     for (id, activity) in by_id.iter_mut() {
-        let own: Vec<_> = links.iter().filter(|(source, _, _)| source == id).collect();
-        let outcomes: BTreeSet<&str> = own.iter().map(|(_, outcome, _)| *outcome).collect();
-        let targets = |wanted: &str| {
-            let found = own.iter().filter(|(_, outcome, _)| *outcome == wanted);
-            let found: Vec<&str> = found.map(|(_, _, target)| *target).collect();
-            if let [one] = found.as_slice() { json!(one) } else { json!(found) }
+        let Some(own) = by_source.get(id.as_str()) else { continue };
+        let mut targets: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for (_, outcome, target) in own {
+            targets.entry(outcome).or_default().push(target);
+        }
+        let of = |outcome: &str| match targets.get(outcome).map(Vec::as_slice) {
+            Some([one]) => json!(one),
+            found => json!(found.unwrap_or_default()),
         };
-        let next = if own.is_empty() {
-            continue;
-        } else if outcomes.len() == 1 && outcomes.contains(DONE) {
-            targets(DONE)
+        let next = if targets.len() == 1 && targets.contains_key(DONE) {
+            of(DONE)
         } else {
-            own.iter().map(|(_, outcome, _)| ((*outcome).to_owned(), targets(outcome))).collect()
+            let mut seen = BTreeSet::new();
+            let outcomes = own.iter().map(|(_, outcome, _)| *outcome);
+            let outcomes = outcomes.filter(|outcome| seen.insert(*outcome));
+            outcomes.map(|outcome| (outcome.to_owned(), of(outcome))).collect()
         };
         if let Some(members) = activity.as_object_mut() {
             members.insert("next".to_owned(), next);

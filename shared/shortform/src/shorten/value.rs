@@ -50,7 +50,7 @@ impl Shortening<'_> {
             "Sql" if value.is_string() => vec![json!({"sql": value})],
             "Secret" => vec![json!({"secret": value})],
             "Variable" => {
-                let name = named("name").map(|name| json!({"variable": name}));
+                let name = self.variable_name(value).map(|name| json!({"variable": name}));
                 name.into_iter().chain([json!({"variable": value})]).collect()
             }
             "Input" => {
@@ -59,6 +59,15 @@ impl Shortening<'_> {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// The name of a variable that is written with all members of its declaration.
+    pub(super) fn variable_name<'f>(&self, full: &'f Value) -> Option<&'f str> {
+        let name = full.get("name").and_then(Value::as_str)?;
+        let is_whole = self.scope.named(name).is_none_or(|declared| {
+            declared.rest.iter().all(|(member, value)| full.get(member) == Some(value))
+        });
+        is_whole.then_some(name)
     }
 
     pub(super) fn variables(&self, full: &Value) -> Value {

@@ -16,6 +16,7 @@ pub struct Model {
     pub permissions: String,
     pub created_at: i64,
     pub expires_at: Option<i64>,
+    pub user_id: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]
@@ -32,6 +33,7 @@ impl Model {
             hash: key.hash,
             created_at: key.created_at.as_millis(),
             expires_at: key.expires_at.map(Timestamp::as_millis),
+            user_id: key.user_id,
         })
     }
 
@@ -43,6 +45,7 @@ impl Model {
             hash: self.hash,
             created_at: Timestamp::from_millis(self.created_at),
             expires_at: self.expires_at.map(Timestamp::from_millis),
+            user_id: self.user_id,
         })
     }
 }

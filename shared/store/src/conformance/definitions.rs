@@ -421,6 +421,8 @@ async fn definitions_are_filtered_ordered_and_paged(store: Subject) {
             (one.as_slice(), page.total),
             (&expected[1..2.min(expected.len())], found.total)
         );
+        let none = store.definitions(&filter, Page::new(0, 0)).await.unwrap();
+        assert_eq!((none.items.len(), none.total), (0, found.total));
     };
     let any = DefinitionFilter::default;
     check(any(), &["b", "d", "a", "c"]).await;

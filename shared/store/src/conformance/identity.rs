@@ -59,7 +59,10 @@ async fn a_name_belongs_to_one_user(store: Subject) {
     assert_eq!(names, ["Zoe", "adam", "zoe"]);
     assert_eq!(store.user_named("zoe").await.unwrap(), Some(user("1", "zoe")));
     assert_eq!(store.user_named("eve").await.unwrap(), None);
+    assert_eq!(store.user("1").await.unwrap(), Some(user("1", "zoe")));
+    assert_eq!(store.user("zoe").await.unwrap(), None);
     assert!(store.delete_user("1").await.unwrap());
+    assert_eq!(store.user("1").await.unwrap(), None);
     assert!(!store.delete_user("1").await.unwrap());
     assert!(store.create_user(&user("3", "zoe")).await.unwrap(), "the name is free again");
 }

@@ -14,6 +14,7 @@ fn key(id: &str, hash: &str) -> ApiKey {
         permissions: vec!["read:*".to_owned(), "*".to_owned()],
         created_at: at(0),
         expires_at: Some(at(5)),
+        user_id: None,
     }
 }
 
@@ -26,7 +27,12 @@ async fn keys_are_found_by_their_hash(store: Subject) {
     let ids: Vec<String> = store.keys().await.unwrap().into_iter().map(|key| key.id).collect();
     assert_eq!(ids, ["c", "a", "b"]);
 
-    let replaced = ApiKey { name: "New".to_owned(), permissions: Vec::new(), ..key("b", "h4") };
+    let replaced = ApiKey {
+        name: "New".to_owned(),
+        permissions: Vec::new(),
+        user_id: Some("1".to_owned()),
+        ..key("b", "h4")
+    };
     store.save_key(replaced.clone()).await.unwrap();
     assert_eq!(store.key("h1").await.unwrap(), None);
     assert_eq!(store.key("h4").await.unwrap(), Some(replaced));

@@ -81,11 +81,20 @@ async fn jobs_are_added_once_and_end_once(store: Subject) {
     assert_eq!(store.begin_jobs("p", None, 9, at(8)).await.unwrap(), ids[2..]);
     let progress = Progress { pending: 0, running: 1, completed: 1, failed: 1 };
     assert_eq!(store.progress("p").await.unwrap(), progress);
-    let listed = store.jobs("p", Page::new(1, 1)).await.unwrap();
+    let listed = store.jobs("p", None, Page::new(1, 1)).await.unwrap();
     assert_eq!(listed.total, 3);
     let [failed] = listed.items.as_slice() else { panic!("{listed:?}") };
     assert_eq!((&failed.instance_id, failed.status), (&ids[1], JobStatus::Failed));
     assert_eq!((&failed.message, failed.started_at), (&why, Some(at(4))));
     assert_eq!(failed.completed_at, Some(at(6)));
     assert_eq!(store.progress("q").await.unwrap().pending, 1);
+    let of = async |status: JobStatus, page: Page| {
+        let listed = store.jobs("p", Some(status), page).await.unwrap();
+        let ids: Vec<_> = listed.items.into_iter().map(|job| job.instance_id).collect();
+        (ids, listed.total)
+    };
+    assert_eq!(of(JobStatus::Failed, Page::first()).await, (ids[1..2].to_vec(), 1));
+    assert_eq!(of(JobStatus::Completed, Page::first()).await, (ids[..1].to_vec(), 1));
+    assert_eq!(of(JobStatus::Failed, Page::new(1, 1)).await, (vec![], 1), "the total is of all");
+    assert_eq!(of(JobStatus::Pending, Page::first()).await, (vec![], 0));
 }

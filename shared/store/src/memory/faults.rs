@@ -75,6 +75,7 @@ pub enum Operation {
     Audits,
     CreateUser,
     Users,
+    User,
     UserNamed,
     ChangeUser,
     DeleteUser,

@@ -66,6 +66,10 @@ impl Identity for MemoryStore {
         .await
     }
 
+    async fn user(&self, id: &str) -> Result<Option<User>, Error> {
+        self.run(Operation::User, |tables| Ok(tables.users.get(id).cloned())).await
+    }
+
     async fn user_named(&self, name: &str) -> Result<Option<User>, Error> {
         self.run(Operation::UserNamed, |tables| {
             Ok(tables.users.values().find(|user| user.name == name).cloned())

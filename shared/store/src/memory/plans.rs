@@ -150,9 +150,15 @@ impl Plans for MemoryStore {
         .await
     }
 
-    async fn jobs(&self, id: &str, page: Page) -> Result<Listed<AlterationJob>, Error> {
+    async fn jobs(
+        &self,
+        id: &str,
+        status: Option<JobStatus>,
+        page: Page,
+    ) -> Result<Listed<AlterationJob>, Error> {
         self.run(Operation::Jobs, |tables| {
-            let own = tables.jobs.iter().filter(|((plan, _), _)| plan == id);
+            let is_asked = |job: &AlterationJob| status.is_none_or(|status| job.status == status);
+            let own = tables.jobs.iter().filter(|((plan, _), job)| plan == id && is_asked(job));
             Ok(page.of(own.map(|(_, job)| job.clone())))
         })
         .await

@@ -74,6 +74,65 @@ async fn a_revoked_or_expired_secret_is_not_read() {
     assert!(gone.contains("revoked") && !gone.contains("hunter2"), "{gone}");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_secret_that_was_just_made_is_there_for_every_turn_after_it() {
+    let store = Arc::new(store());
+    let now = Timestamp::from_millis(NOW);
+    let keeper = Keeper::new(store.clone(), master(&[1]));
+    let before = keeper.for_turn(now).await.unwrap();
+    assert!(before.read("pay.key").is_err());
+    assert!(!keeper.has_come(&before, now).await.unwrap(), "there is none");
+    Keeper::new(store.clone(), master(&[1])).create(about("pay.key"), "hunter2").await.unwrap();
+    let turn = keeper.for_turn(now).await.unwrap();
+    assert!(turn.read("Pay.Key").is_err(), "what was read is a moment old");
+    assert!(keeper.has_come(&turn, now).await.unwrap());
+    let again = keeper.for_turn(now).await.unwrap();
+    assert_eq!(again.read("Pay.Key").unwrap(), "hunter2");
+    assert!(again.read("nobody").is_err());
+    assert!(!keeper.has_come(&again, now).await.unwrap());
+    // One that is there and cannot be read is not looked for.
+    keeper.describe("pay.key", |secret| secret.is_revoked = true).await.unwrap();
+    let revoked = Watched::new(keeper.fresh(now).await.unwrap(), Instant::now());
+    assert!(revoked.read("pay.key").unwrap_err().contains("revoked"));
+    assert!(revoked.missed().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn names_that_are_missing_are_looked_for_ten_times_a_second_at_most() {
+    let keeper = Arc::new(Keeper::new(Arc::new(store()), master(&[1])));
+    let misses = async |keeper: &Keeper, name: String| {
+        let now = Timestamp::from_millis(NOW);
+        let turn = keeper.for_turn(now).await.unwrap();
+        assert!(turn.read(&name).is_err());
+        assert!(!keeper.has_come(&turn, now).await.unwrap(), "{name}");
+    };
+    let began = Instant::now();
+    for number in 0..20 {
+        misses(keeper.as_ref(), format!("no.{number}")).await;
+    }
+    assert!(began.elapsed() >= READ_PAUSE * 20, "{:?}", began.elapsed());
+    // Those that miss something at the same time share a read.
+    let began = Instant::now();
+    let mut all = tokio::task::JoinSet::new();
+    for number in 0..50 {
+        let keeper = Arc::clone(&keeper);
+        all.spawn(async move {
+            let turn = keeper.for_turn(Timestamp::from_millis(NOW)).await.unwrap();
+            assert!(turn.read(&format!("no.{number}")).is_err());
+            assert!(!keeper.has_come(&turn, Timestamp::from_millis(NOW)).await.unwrap());
+        });
+    }
+    all.join_all().await;
+    assert!(began.elapsed() <= READ_PAUSE * 2, "{:?}", began.elapsed());
+    // A turn remembers so many names, and none that no secret can have.
+    let turn = keeper.for_turn(Timestamp::from_millis(NOW)).await.unwrap();
+    for number in 0..200 {
+        assert!(turn.read(&format!("no.{number}")).is_err());
+    }
+    assert!(turn.read(&"n".repeat(NAME_CHARS_MAX + 1)).is_err());
+    assert_eq!(turn.missed().len(), 100);
+}
+
 #[tokio::test]
 async fn a_new_master_key_loses_nothing() {
     let store = Arc::new(store());

@@ -358,6 +358,50 @@ async fn the_same_works_within_the_account(world: &World) {
     println!("within the account of Staunch, a reply to an executor's pull deletes a stream");
 }
 
+/// Permissions do not see headers: a message on a subject that a client may use could ask the server to
+/// remove what other users have.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_client_removes_what_others_have_by_a_roll_up() {
+    let world = World::start().await;
+    let others = ["Pay.1", "upper.1"].map(|key| format!("$KV.staunch_activities.{key}"));
+    for key in &others {
+        within("a type", SOON, world.admin.request(key.clone(), "{}".into())).await.unwrap();
+    }
+    let objects = world.jetstream.get_object_store("staunch_payloads").await.unwrap();
+    objects.put("theirs", &mut &b"7"[..]).await.unwrap();
+    let rolling = |extent: &str| {
+        let mut headers = HeaderMap::new();
+        headers.insert("Nats-Rollup", extent);
+        headers
+    };
+
+    let worker = world.guest(WORKER).await;
+    let registers = async |headers: HeaderMap| -> Value {
+        let own = format!("$KV.staunch_activities.{TASK}.1");
+        let sent = worker.client.request_with_headers(own, headers, "{}".into());
+        serde_json::from_slice(&within("an answer", SOON, sent).await.unwrap().payload).unwrap()
+    };
+    assert!(registers(HeaderMap::new()).await["seq"].is_u64(), "it registers its own type");
+    for extent in ["all", "sub"] {
+        let answer = registers(rolling(extent)).await;
+        assert_eq!(answer["error"]["description"], "rollup not permitted", "{answer}");
+    }
+    // The store of objects takes roll-ups, so who has not asked for it puts none.
+    let about = "$O.staunch_payloads.M.forged";
+    for name in [WORKER, "starter"] {
+        let guest = world.guest(name).await;
+        let sent = guest.client.publish_with_headers(about, rolling("all"), "{}".into());
+        sent.await.unwrap();
+        guest.client.flush().await.unwrap();
+        let what = format!("Publish to \"{about}\"");
+        eventually(&format!("{name} is refused"), SOON, async || guest.was_refused(&what)).await;
+    }
+    for key in &others {
+        assert_eq!(world.key(key).await.as_deref(), Some(&b"{}"[..]), "{key}");
+    }
+    objects.info("theirs").await.unwrap();
+}
+
 fn kind_of(stream: &str) -> String {
     match stream {
         "STAUNCH_COMMANDS" => "cmd".to_owned(),

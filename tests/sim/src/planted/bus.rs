@@ -279,6 +279,14 @@ impl Kv for BrokenKv {
         self.kv.get(key).await
     }
 
+    async fn removed_at(&self, key: &str) -> Result<Option<Timestamp>, Error> {
+        self.kv.removed_at(key).await
+    }
+
+    async fn revision(&self) -> Result<Revision, Error> {
+        self.kv.revision().await
+    }
+
     async fn entries(&self) -> Result<Vec<(String, Entry)>, Error> {
         self.kv.entries().await
     }

@@ -25,7 +25,7 @@ fn headers() -> Value {
         "Staunch-Reply-To": header("Where the outcome of a command is sent."),
         "Staunch-Reply-When": header("`committed` (default) or `settled`: when it is sent."),
         "Staunch-Sequence": header("`<sender>:<number>`: commands of one sender to one instance apply in this order."),
-        "Staunch-Payload": header("`<member>=<object>`: the member of the input gets the file that was put into the object store `staunch_payloads`. May be there several times."),
+        "Staunch-Payload": header("`<member>=<object>`: the member of the input gets the file that was put into the object store `staunch_payloads`. May be there several times. `$payload=<object>`, alone and in the result of a task: the JSON in the object is the whole result."),
         "Staunch-Payload-Bytes": header("The bytes of a whole payload, in the answer with one of its parts."),
         "Staunch-Payload-Parts": header("The number of the parts of a payload, in the answer with one of them."),
         "Staunch-Task": header("The id of a task."),

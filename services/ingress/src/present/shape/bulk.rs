@@ -53,10 +53,14 @@ pub(crate) struct Deletions {
 
 /// The number of instances that were removed, and of those that the filter selects after that.
 #[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct FilteredDeletions {
     deleted: u64,
     /// Counted up to 100000.
     remaining: u64,
+    /// Why not all that one call removes were removed, such as a database that has too much to do: send
+    /// the same again. Absent if they were.
+    stopped_by: Option<String>,
 }
 
 /// The number of instances that were cancelled.

@@ -37,7 +37,8 @@ pub(crate) struct DefinitionFile {
     /// The version that starts.
     is_published: bool,
     options: DefinitionOptions,
-    /// The root activity. In answers that are no files, each activity has `id`, `nodeId` and `version`.
+    /// The root activity. In answers that are no files, each activity has `id`, `nodeId`, `version`,
+    /// `name`, `customProperties` and `metadata`.
     #[schema(value_type = Option<Object>)]
     root: Option<Map>,
     #[serde(flatten)]
@@ -239,6 +240,21 @@ pub(crate) struct CheckedProblem {
     property: Option<String>,
     /// The place in the body, as a JSON pointer; null if it is not known.
     pointer: Option<String>,
+}
+
+/// A definition in Elsa's form, with the members that the short form of it has.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExpandedDefinition {
+    /// Id across versions; absent if the text has none.
+    definition_id: Option<String>,
+    name: Option<String>,
+    /// The root activity; absent if the text has none.
+    #[schema(value_type = Option<Object>)]
+    root: Option<Map>,
+    #[serde(flatten)]
+    #[schema(value_type = Object)]
+    extra: Map,
 }
 
 /// What the activities of a definition did lately.

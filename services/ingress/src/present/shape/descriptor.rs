@@ -44,8 +44,8 @@ pub(crate) struct InputDescriptor {
     is_array: Option<bool>,
     display_name: String,
     description: Option<String>,
-    /// Its place in the designer.
-    order: u64,
+    /// Its place in the designer; not always a whole number.
+    order: f64,
     is_browsable: bool,
     is_serializable: bool,
     is_synthetic: bool,

@@ -103,7 +103,7 @@ pub(crate) struct RuntimeState {
     drain_started_at: Option<String>,
     pause_reason_text: Option<String>,
     pause_requested_by: Option<String>,
-    /// Another one after each change.
+    /// A number that grows with each change of a pause, of the cluster or of any node.
     generation_id: String,
 }
 
@@ -116,6 +116,7 @@ pub(crate) struct WorkSource {
     /// `Running`, `Paused` …
     state: String,
     last_error: Option<String>,
+    /// When its last pause began or ended; its start if it was not paused since.
     last_transition_at: String,
 }
 

@@ -1,5 +1,7 @@
 use std::time::Duration;
 
+use chassis::http::Peer;
+
 use super::*;
 use crate::identity::key_file::Key;
 use crate::identity::token::{Claims, Use, sign};
@@ -94,6 +96,33 @@ async fn a_used_refresh_token_ends_its_session() {
         audited(&world, "session.reuse").await
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_logout_and_a_stolen_token_leave_their_address_in_the_audit_log() {
+    let mut config = config();
+    config.identity.reuse_time = Duration::ZERO;
+    let world = world_with(config).await;
+    let from = |path: &str, token: &str, address: &str| {
+        let path = format!("/elsa/api/identity/{path}");
+        let mut request = bearer("POST", &path, token, &json!({}));
+        request.extensions_mut().insert(Peer(format!("{address}:4711").parse().unwrap()));
+        request
+    };
+    let stolen = login(&world, "admin", PASSWORD).await;
+    stolen.renew(&world).await.expect(200);
+    world.send(from("refresh-token", &stolen.refresh, "192.0.2.7")).await.problem(401);
+    let ended = login(&world, "admin", PASSWORD).await;
+    assert_eq!(world.send(from("logout", &ended.access, "192.0.2.8")).await.status, 204);
+    for (what, address) in [("session.reuse", "192.0.2.7"), ("logout", "192.0.2.8")] {
+        testkit::eventually("the entry has its address", super::super::world::BOUND, async || {
+            let filter = store::AuditFilter::default();
+            let page = world.store.audits(&filter, Page::first()).await.unwrap();
+            let mut entries = page.items.iter().filter(|entry| entry.what == what);
+            entries.any(|entry| entry.address.as_deref() == Some(address))
+        })
+        .await;
+    }
 }
 
 #[tokio::test]

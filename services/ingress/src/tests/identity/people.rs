@@ -68,6 +68,44 @@ async fn answers_have_no_secret_but_those_that_were_drawn() {
 }
 
 #[tokio::test]
+async fn the_keys_of_a_user_are_good_while_the_user_can_log_in() {
+    let world = world().await;
+    let admin = login(&world, "admin", PASSWORD).await;
+    let zoe = make_user(&world, "zoe", &["read:user", "write:api-keys"]).await;
+    let keys = "/elsa/api/api-keys";
+    let body = json!({"name": "cron", "permissions": ["read:user", "write:api-keys"]});
+    let text = |made: Value| format!("ApiKey {}", made["key"].as_str().unwrap());
+    let with = |method: &str, path: &str, key: &str, body: &Value| {
+        json_request(method, path, &[("authorization", key)], body)
+    };
+    let own = text(zoe.post(&world, keys, &body).await.expect(201));
+    // A key that such a key makes is of the same user.
+    let second = text(world.send(with("POST", keys, &own, &body)).await.expect(201));
+    let of_another = text(admin.post(&world, keys, &body).await.expect(201));
+    let of_nobody = with("POST", keys, &format!("ApiKey {KEY}"), &body);
+    let of_nobody = text(world.send(of_nobody).await.expect(201));
+    let user = format!("{USERS}/{}", id_of(&world, "zoe").await);
+    for (method, change, expected) in [
+        ("PUT", json!({"isDisabled": true}), 401),
+        ("PUT", json!({"isDisabled": false}), 200),
+        ("DELETE", json!({}), 401),
+    ] {
+        let done = world.send(bearer(method, &user, &admin.access, &change)).await;
+        assert!(done.status.is_success(), "{method} {change}: {:#}", done.body);
+        for (key, expected) in
+            [(&own, expected), (&second, expected), (&of_another, 200), (&of_nobody, 200)]
+        {
+            let answer = world.send(with("GET", USERS, key, &json!({}))).await;
+            assert_eq!(answer.status, expected, "{method} {change}: {:#}", answer.body);
+        }
+    }
+    // Another user of the same name has none of these keys.
+    let body = json!({"name": "zoe", "password": PASSWORD});
+    admin.post(&world, USERS, &body).await.expect(200);
+    world.send(with("GET", USERS, &own, &json!({}))).await.problem(401);
+}
+
+#[tokio::test]
 async fn mistakes_are_named() {
     let world = world().await;
     let admin = login(&world, "admin", PASSWORD).await;
@@ -113,6 +151,39 @@ async fn mistakes_are_named() {
     let unchanged = world.send(put(format!("{USERS}/{id}"), json!({}))).await.expect(200);
     assert_eq!(unchanged["roles"], json!(["admin"]));
     assert!(admin.is_in(&world).await, "a change of nothing ends no session");
+}
+
+/// People would take one for the other, also where the letters have another form.
+#[tokio::test]
+async fn names_that_look_like_another_one_are_refused() {
+    const WIDE: &str = "\u{ff41}dmin";
+    let world = world().await;
+    let admin = login(&world, "admin", PASSWORD).await;
+    let post = async |path, body: Value| admin.post(&world, path, &body).await;
+    for name in ["Clerk", "Other"] {
+        post(ROLES, json!({"name": name})).await.expect(200);
+    }
+    post(APPLICATIONS, json!({"name": "shop"})).await.expect(200);
+    for (path, body, named) in [
+        (USERS, json!({"name": WIDE}), "a user \"admin\""),
+        (USERS, json!({"name": format!("{WIDE}\u{a0}").to_uppercase()}), "a user \"admin\""),
+        (ROLES, json!({"name": "\u{ff23}lerk", "id": "two"}), "a role \"Clerk\""),
+        (ROLES, json!({"name": "ADMINISTRATOR", "id": "two"}), "a role \"Administrator\""),
+        (APPLICATIONS, json!({"name": "\u{ff53}hop"}), "an application \"shop\""),
+    ] {
+        let answer = post(path, body).await;
+        assert_eq!(answer.body["type"], "urn:staunch:problem:name-taken");
+        let detail = answer.problem(409);
+        assert!(detail.contains(&format!("there is {named} already")), "{detail}");
+        assert!(detail.contains("full width"), "{detail}");
+    }
+    let put = async |body: Value| {
+        let path = format!("{ROLES}/other");
+        world.send(bearer("PUT", &path, &admin.access, &body)).await
+    };
+    assert!(put(json!({"name": "clerK"})).await.problem(409).contains("a role \"Clerk\""));
+    put(json!({"name": "OTHER"})).await.expect(200);
+    post(USERS, json!({"name": "admin2"})).await.expect(200);
 }
 
 #[tokio::test]

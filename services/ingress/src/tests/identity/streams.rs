@@ -112,3 +112,29 @@ async fn the_hub_takes_the_token_of_a_login_until_its_session_ends() {
     world.send(change).await.expect(200);
     assert!(client.closed().await.contains("read:workflow-instances"));
 }
+
+#[tokio::test]
+async fn the_hub_says_that_a_token_is_no_good() {
+    let with_both = world().await;
+    let negotiate = format!("{HUB}/negotiate?negotiateVersion=1");
+    let sent = |token: &str| bearer("POST", &negotiate, token, &json!({}));
+    // SignalR's clients call a key a token.
+    with_both.send(sent(KEY)).await.expect(200);
+    let in_query = format!("{negotiate}&access_token=bad");
+    for refused in [with_both.send(sent("bad")).await, with_both.post(&in_query, &json!({})).await]
+    {
+        let named = refused.headers.get_all("www-authenticate").iter();
+        let named: Vec<_> = named.map(|named| named.to_str().unwrap().to_owned()).collect();
+        assert_eq!(named[0], "ApiKey");
+        assert!(named[1].starts_with("Bearer error=\"invalid_token\""), "{named:?}");
+        assert!(refused.problem(401).contains("not a JSON Web Token"));
+    }
+    let unknown = [("authorization", "ApiKey bad")];
+    let refused = with_both.send(json_request("POST", &negotiate, &unknown, &json!({}))).await;
+    assert!(refused.problem(401).contains("the API key is not known"));
+
+    let only = Auth { api_key: false, ..Auth::BOTH };
+    let with_tokens = world_with(Config { auth: only, ..config() }).await;
+    let refused = with_tokens.send(sent("bad")).await;
+    assert!(refused.problem(401).contains("not a JSON Web Token"));
+}

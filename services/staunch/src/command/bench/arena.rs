@@ -6,7 +6,7 @@ use cluster::{Cluster, Database, NodePlan, Plan};
 use load::{Access, Bounds, Order, Process, Scenario, Target, Transport};
 
 use crate::command::run_name;
-use crate::{Failure, say};
+use crate::{Failure, client, say};
 
 use super::args::{ClusterArgs, NatsSync};
 use super::entry::Entry;
@@ -37,10 +37,8 @@ impl Arena {
             let target = Target {
                 servers: args.server.clone(),
                 nats_url: nats_url.clone(),
-                access: args
-                    .api_key
-                    .as_deref()
-                    .map_or_else(Access::default, |key| Access::default().with_key(key)),
+                access: client::key(args.api_key.as_deref())?
+                    .map_or_else(Access::default, |key| Access::default().with_key(&key)),
             };
             let about = vec![format!("a running cluster: {}", args.server.join(", "))];
             return Ok(Self { own: None, target, processes: vec![Process::this()], about, run });

@@ -151,10 +151,17 @@ pub(super) enum Plan {
         #[arg(long)]
         dry_run: bool,
     },
-    /// Shows a plan, its progress and its jobs
+    /// Shows a plan, its progress and its first jobs
     Get {
         /// Its id
         id: String,
+        /// Only the jobs in this state, such as Failed
+        #[arg(
+            long,
+            ignore_case = true,
+            value_parser = ["Pending", "Running", "Completed", "Failed"]
+        )]
+        status: Option<String>,
     },
 }
 
@@ -200,7 +207,8 @@ pub(super) async fn run(
         Operation::Migrate { id, to, map, how } => {
             let activities = mapped(&map)?;
             let migrate = json!({"type": "Migrate", "targetVersion": to, "activities": activities});
-            act.alter(&id, vec![migrate], &how, &format!("runs version {to}")).await
+            let done = act.alter(&id, vec![migrate], &how, &format!("runs version {to}")).await;
+            done.map_err(with_map)
         }
         Operation::Restart { id, from, variables, to } => {
             let mut body = json!({"activityId": from, "version": to});
@@ -242,7 +250,13 @@ async fn remove(
     let (mut total, mut deleted) = (None, 0);
     loop {
         let path = "/bulk-actions/delete/workflow-instances/by-filter";
-        let answer = client.post(path, filter).await?.body;
+        let answer = client.post(path, filter).await.map_err(|mut failure| {
+            if deleted > 0 {
+                failure.details.push(format!("{deleted} instances are removed; more are left"));
+            }
+            failure
+        })?;
+        let answer = answer.body;
         let (now, remaining) = (number(&answer, "deleted"), number(&answer, "remaining"));
         deleted += now;
         let total = *total.get_or_insert(deleted + remaining);
@@ -254,7 +268,8 @@ async fn remove(
                 &json!({"deleted": deleted, "remaining": remaining}),
             );
         }
-        say::message(&format!("{deleted} of {total} are removed"));
+        let why = answer["stoppedBy"].as_str().map(|why| format!("; {why}")).unwrap_or_default();
+        say::message(&format!("{deleted} of {total} are removed{why}"));
     }
 }
 
@@ -280,6 +295,16 @@ impl Acting<'_> {
         }
         output::done(self.format, &format!("{id} {what}"), &answer.body)
     }
+}
+
+/// A refusal that speaks of the map says how it is written here.
+fn with_map(mut failure: Failure) -> Failure {
+    let parts = ["map it to", "map them to", "the map of activities"];
+    if parts.iter().any(|part| failure.message.contains(part)) {
+        let hint = "--map OLD=NEW names the place of an activity; repeat it for more";
+        failure.details.push(hint.to_owned());
+    }
+    failure
 }
 
 /// A dry run of alterations that do not fit fails, so that a script stops there.
@@ -331,11 +356,12 @@ async fn plan(client: &Client, verb: Plan, format: Format) -> Result<(), Failure
                 Format::Table => say::data(&output::text(&answer, "planId")),
             }
         }
-        Plan::Get { id } => {
+        Plan::Get { id, status } => {
             if id.is_empty() || id.contains('/') {
                 return Err(Failure::usage(format!("{id:?} is not the id of a plan")));
             }
-            output::json(&client.get(&format!("/alterations/{id}")).await?)
+            let status = status.map(|status| format!("?status={status}")).unwrap_or_default();
+            output::json(&client.get(&format!("/alterations/{id}{status}")).await?)
         }
     }
 }
@@ -343,6 +369,24 @@ async fn plan(client: &Client, verb: Plan, format: Format) -> Result<(), Failure
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_refusal_that_speaks_of_the_map_says_how_it_is_written() {
+        for (message, expected) in [
+            (
+                "activity go: the instance is at this activity, which is not there: map it to …",
+                true,
+            ),
+            ("activity a: both would be c there: map them to different activities", true),
+            ("the map of activities: version 1 has no activity nope", true),
+            ("the instance runs version 2 already", false),
+        ] {
+            let said = with_map(Failure::failed(message)).to_string();
+            assert!(said.starts_with(message), "{said}");
+            assert_eq!(said.contains("--map OLD=NEW"), expected, "{said}");
+            assert!(!said.contains("`activities`"), "{said}");
+        }
+    }
 
     #[test]
     fn a_map_names_each_activity_once() {

@@ -42,6 +42,9 @@ impl Guard {
         shell.args(["-c", SCRIPT, "guard", &pid.to_string(), signal]);
         shell.arg(remove.unwrap_or_else(|| Path::new("")));
         let shell = shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        // A group of its own: who kills the group of this process does not kill the guard.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(shell, 0);
         let mut shell = shell.spawn().context("cannot start a shell to guard a child")?;
         let pipe = shell.stdin.take();
         Ok(Self { shell, pipe })
@@ -136,6 +139,20 @@ mod tests {
         wait_gone(&mut child);
         guard.shell.wait().unwrap();
         assert!(!directory.exists());
+    }
+
+    #[test]
+    fn a_guard_outlives_the_group_of_its_process() {
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let guard = Guard::watch(child.id(), "KILL", None).unwrap();
+        let (own, shell) = (std::process::id().to_string(), guard.shell.id().to_string());
+        let groups = Command::new("ps").args(["-o", "pgid=", "-p", &own, "-p", &shell]).output();
+        let groups = String::from_utf8(groups.unwrap().stdout).unwrap();
+        let groups: Vec<&str> = groups.split_whitespace().collect();
+        assert!(groups.len() == 2 && groups[0] != groups[1], "{groups:?}");
+        guard.dismiss();
+        child.kill().unwrap();
+        child.wait().unwrap();
     }
 
     #[test]

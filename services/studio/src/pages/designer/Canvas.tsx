@@ -10,6 +10,7 @@ import {
 import "@xyflow/react/dist/base.css";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { isDark, useSettings } from "../../app/settings";
+import { membersOf } from "../../model/json";
 import { Card } from "./Card";
 import { EmptyPage } from "./EmptyPage";
 import { showAll, showSelected } from "./fit";
@@ -28,6 +29,8 @@ const MULTI = ["Shift", "Control", "Meta"];
 const PRO = { hideAttribution: true };
 const NO_EDGES: WireEdge[] = [];
 const FAR = 0.5;
+/** Above the cards that are opened. */
+const ABOVE_ALL = 1001;
 const MANY = 60;
 const MANY_LINES = 150;
 
@@ -43,14 +46,15 @@ function useCards() {
   const found = useView((state) => state.found);
   const marks = useView((state) => state.marks);
   const pins = useView((state) => state.trial.pins);
+  const isReadonly = useView((state) => membersOf(state.history.doc)?.isReadonly === true);
   const problems = useMemo(() => problemsByKey([...local, ...found]), [local, found]);
   const before = useRef({ nodes: new Map<string, CardNode>(), edges: new Map<string, WireEdge>() });
   const nodes = useMemo(() => {
-    const from = { index, view, places, selected, problems, marks, inPlace, pins };
+    const from = { index, view, places, selected, problems, marks, inPlace, pins, isReadonly };
     const all = nodesOf(from, before.current.nodes);
     before.current.nodes = new Map(all.map((node) => [node.id, node]));
     return all;
-  }, [index, view, places, selected, problems, marks, inPlace, pins]);
+  }, [index, view, places, selected, problems, marks, inPlace, pins, isReadonly]);
   const edges = useMemo(() => {
     const all = edgesOf(view, lines, marks, before.current.edges);
     before.current.edges = new Map(all.map((edge) => [edge.id, edge]));
@@ -70,7 +74,7 @@ function useDragged(nodes: CardNode[]) {
     if (!dragged) return nodes;
     return nodes.map((node) => {
       const at = dragged.get(node.id);
-      return at ? { ...node, position: at, dragging: true } : node;
+      return at ? { ...node, position: at, dragging: true, zIndex: ABOVE_ALL } : node;
     });
   }, [nodes, dragged]);
   return { shown, dragged: latest, setDragged };

@@ -15,9 +15,10 @@ import { ConnectDialog, KeysDialog, LeaveDialog } from "./dialogs";
 import { Drawer, TextTab } from "./drawer/Drawer";
 import "./designer.css";
 import { Inspector } from "./Inspector";
-import { isTyping, listenToClipboard, pressed } from "./keys";
+import { isTyping, leftInspector, listenToClipboard, pressed } from "./keys";
 import { OlderDialog } from "./OlderDialog";
 import { Palette } from "./Palette";
+import { Panel } from "./Panel";
 import { PublishDialog } from "./PublishDialog";
 import { PublishPanel } from "./PublishPanel";
 import { RunBar } from "./RunBar";
@@ -32,9 +33,11 @@ function Left() {
   const studio = useStudio();
   const left = useView((state) => state.left);
   return (
-    <aside
-      aria-label={w[left]}
-      className="flex w-56 shrink-0 flex-col border-r border-line bg-raised max-md:hidden"
+    <Panel
+      name="left"
+      id="designer-left"
+      label={w[left]}
+      className="flex shrink-0 flex-col border-r border-line bg-raised max-md:hidden"
     >
       <div role="tablist" className="flex shrink-0 border-b border-line px-1">
         {(["palette", "tree"] as const).map((one) => (
@@ -51,7 +54,7 @@ function Left() {
         ))}
       </div>
       {left === "palette" ? <Palette /> : <Tree />}
-    </aside>
+    </Panel>
   );
 }
 
@@ -106,7 +109,9 @@ function Frame() {
     };
     const key = (event: KeyboardEvent) => {
       const isSave = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s";
-      if (document.querySelector("dialog[open]") || (isTyping(event.target) && !isSave)) return;
+      if (document.querySelector("dialog[open]")) return;
+      if (leftInspector(event, studio)) return event.preventDefault();
+      if (isTyping(event.target) && !isSave) return;
       const button =
         event.target instanceof HTMLElement && event.target.closest("button, a, [role=tab], summary");
       if (button && (event.key === "Enter" || event.key === " ")) return;
@@ -121,6 +126,7 @@ function Frame() {
       <Toolbar
         saving={saving}
         isDirty={isDirty}
+        onPublish={() => setAsked("publish")}
         onRun={() => setAsked("run")}
         onHelp={() => setAsked("keys")}
       />
@@ -145,13 +151,14 @@ function Frame() {
           </section>
           <Drawer />
         </div>
-        <aside
+        <Panel
+          name="right"
           id="designer-inspector"
-          aria-label={w.inspector}
-          className="relative w-80 shrink-0 overflow-auto border-l border-line bg-raised max-lg:w-64 max-md:hidden"
+          label={w.inspector}
+          className="relative shrink-0 overflow-auto border-l border-line bg-raised max-md:hidden"
         >
           <Inspector />
-        </aside>
+        </Panel>
       </div>
       <AddMenu />
       {asked === "run" && <RunDialog saving={saving} onClose={() => setAsked(undefined)} />}

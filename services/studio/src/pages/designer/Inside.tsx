@@ -1,16 +1,26 @@
-import { memo, useMemo } from "react";
+import { type DragEvent, memo, useMemo } from "react";
+import { dropAt } from "../../lib/order";
 import { nameOf } from "../../model/activities";
+import { membersOf } from "../../model/json";
 import { HEIGHT, WIDTH } from "../../model/layout";
 import type { Item, PageView, Point } from "../../model/view";
+import { type Reorder, useReorder } from "../../ui/reorder";
 import { type CardView, type Chip, cardOf } from "./cards";
-import { addType } from "./deeds";
+import { addType, isDownward, reorderBy } from "./deeds";
 import { Glyph } from "./Glyph";
 import { DRAGGED } from "./handlers";
 import { EDGE, shrunk, smallPage } from "./insides";
 import { useStudio, useView } from "./store";
 import { w } from "./words";
 
-function Small({ item, at }: { item: Item; at: Point }) {
+interface SmallProps {
+  item: Item;
+  at: Point;
+  /** What makes it one that can be dragged. */
+  source: ReturnType<Reorder["source"]>;
+}
+
+function Small({ item, at, source }: SmallProps) {
   const studio = useStudio();
   const index = useView((state) => state.index);
   const isChosen = useView((state) => state.selected.includes(item.key));
@@ -21,16 +31,20 @@ function Small({ item, at }: { item: Item; at: Point }) {
       type="button"
       aria-pressed={isChosen}
       title={name}
+      {...source}
       data-inside={item.key}
       style={{ left: at.x, top: at.y, width: shrunk(WIDTH), height: shrunk(HEIGHT) }}
-      className={`absolute flex items-center gap-1.5 rounded-sm border bg-raised px-2 text-left text-xs ${isChosen ? "border-accent ring-2 ring-accent" : "border-line-strong/60"}`}
+      className={`absolute rounded-sm border bg-raised text-left text-xs ${isChosen ? "border-accent ring-2 ring-accent" : "border-line-strong/60"}`}
       onClick={() => entry && studio.select([item.key])}
       onDoubleClick={() => entry && studio.reveal(item.key)}
     >
-      <span className="text-soft">
-        <Glyph of={entry ? cardOf(entry, index.type(entry)).glyph : "unknown"} size={12} />
+      {/* It fills the button: in Firefox a button is dragged by what is in it only. */}
+      <span className="flex size-full items-center gap-1.5 px-2">
+        <span className="text-soft">
+          <Glyph of={entry ? cardOf(entry, index.type(entry)).glyph : "unknown"} size={12} />
+        </span>
+        <span className="min-w-0 flex-1 truncate">{name}</span>
       </span>
-      <span className="min-w-0 flex-1 truncate">{name}</span>
     </button>
   );
 }
@@ -46,6 +60,7 @@ function lineOf(view: PageView, from: Point, to: Point): string {
 function Place({ chip, name }: { chip: Chip; name: string }) {
   const studio = useStudio();
   const index = useView((state) => state.index);
+  const isReadonly = useView((state) => membersOf(state.history.doc)?.isReadonly === true);
   const { view, places, width, height, path } = useMemo(() => {
     const small = smallPage(index, chip.page, (from, page) => studio.placesIn(from, page));
     const lines = small.view.lines.map(({ from, to }) => {
@@ -54,6 +69,18 @@ function Place({ chip, name }: { chip: Chip; name: string }) {
     });
     return { ...small, path: lines.join("") };
   }, [studio, index, chip.page]);
+  const dropOf = (event: DragEvent<HTMLElement>, key: string) => {
+    const box = event.currentTarget.getBoundingClientRect();
+    const zoom = box.width / width;
+    const at = { x: (event.clientX - box.left) / zoom, y: (event.clientY - box.top) / zoom };
+    const size = { width: shrunk(WIDTH), height: shrunk(HEIGHT) };
+    const boxes = view.items.map((item) => ({ ...(places.get(item.key) ?? { x: EDGE, y: EDGE }), ...size }));
+    const from = view.items.findIndex((item) => item.key === key);
+    return dropAt(boxes, from, at, { isDown: isDownward(view), margin: 2 * EDGE, pad: EDGE / 2 });
+  };
+  const canReorder = view.kind === "list" && !isReadonly;
+  const order = useReorder(dropOf, canReorder ? (key, by) => reorderBy(studio, key, by) : undefined);
+  const line = order.drop?.line;
   return (
     <section aria-label={w.openSlot(chip.label || w.inside, name)}>
       <button
@@ -67,10 +94,17 @@ function Place({ chip, name }: { chip: Chip; name: string }) {
       <div
         className="relative"
         style={{ width, height }}
-        onDragOver={(event) => event.preventDefault()}
+        onDragOver={(event) => {
+          if (event.dataTransfer.types.includes(DRAGGED)) event.preventDefault();
+          else order.target.onDragOver(event);
+        }}
+        onDragLeave={order.target.onDragLeave}
         onDrop={(event) => {
           const type = studio.types.get(event.dataTransfer.getData(DRAGGED));
-          if (!type) return;
+          if (!type) {
+            order.target.onDrop(event);
+            return;
+          }
           event.preventDefault();
           event.stopPropagation();
           addType(studio, type, {}, chip.page);
@@ -78,9 +112,26 @@ function Place({ chip, name }: { chip: Chip; name: string }) {
       >
         <svg aria-hidden="true" className="pointer-events-none absolute inset-0 size-full">
           <path d={path} fill="none" stroke="var(--line-strong)" markerEnd="url(#wire-end)" />
+          {line && (
+            <path
+              data-drop
+              d={
+                line.along === "x"
+                  ? `M${line.from} ${line.at}H${line.to}`
+                  : `M${line.at} ${line.from}V${line.to}`
+              }
+              stroke="var(--accent)"
+              strokeWidth={2}
+            />
+          )}
         </svg>
         {view.items.map((item) => (
-          <Small key={item.key} item={item} at={places.get(item.key) ?? { x: EDGE, y: EDGE }} />
+          <Small
+            key={item.key}
+            item={item}
+            at={places.get(item.key) ?? { x: EDGE, y: EDGE }}
+            source={order.source(item.key)}
+          />
         ))}
         {view.items.length === 0 && <p className="p-3 text-xs text-soft">{w.dropHere}</p>}
       </div>

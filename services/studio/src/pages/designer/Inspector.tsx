@@ -3,10 +3,11 @@ import { type Entry, nameOf, typeOf } from "../../model/activities";
 import { remove, setMember } from "../../model/commands";
 import { type ActivityType, memberOf } from "../../model/descriptors";
 import { type Json, listOf, membersOf, textOf } from "../../model/json";
+import { listOfEntry } from "../../model/order";
 import { Button } from "../../ui/Button";
 import { Check, Field, Select, TextArea } from "../../ui/Field";
 import { cardOf } from "./cards";
-import { alignSelected, duplicateSelected, removeSelected, wrapSelected } from "./deeds";
+import { alignSelected, duplicateSelected, removeSelected, reorderBy, wrapSelected } from "./deeds";
 import { InputField } from "./editors/InputField";
 import { Glyph } from "./Glyph";
 import { LinePanel } from "./LinePanel";
@@ -155,7 +156,10 @@ function ActivityPanel({ entry }: { entry: Entry }) {
   const index = useView((state) => state.index);
   const problems = useView((state) => state.problems);
   const found = useView((state) => state.found);
+  const isReadonly = useView((state) => membersOf(state.history.doc)?.isReadonly === true);
   const type = index.type(entry);
+  const list = useMemo(() => listOfEntry(index, entry.key), [index, entry.key]);
+  const at = list.findIndex((one) => one.key === entry.key);
   const inputs = useMemo(
     () =>
       (type?.inputs ?? []).filter((input) => input.isBrowsable).sort((one, other) => one.order - other.order),
@@ -171,6 +175,24 @@ function ActivityPanel({ entry }: { entry: Entry }) {
         <div className="flex items-center gap-2 text-xs text-soft">
           <Glyph of={cardOf(entry, type).glyph} size={16} />
           <span className="min-w-0 flex-1 truncate">{type?.displayName ?? typeOf(entry.activity)}</span>
+          {list.length > 1 && (
+            <>
+              <Button
+                tone="quiet"
+                icon="up"
+                label={w.moveUp}
+                disabled={isReadonly || at <= 0}
+                onClick={() => reorderBy(studio, entry.key, -1)}
+              />
+              <Button
+                tone="quiet"
+                icon="down"
+                label={w.moveDown}
+                disabled={isReadonly || at === list.length - 1}
+                onClick={() => reorderBy(studio, entry.key, 1)}
+              />
+            </>
+          )}
           <Button tone="quiet" icon="copy" label={w.duplicate} onClick={() => duplicateSelected(studio)} />
           <Button tone="quiet" icon="bin" label={w.remove} onClick={() => removeSelected(studio)} />
         </div>

@@ -43,12 +43,13 @@ export function Guides({ guides }: { guides: readonly Guide[] }) {
   return (
     <ViewportPortal>
       <svg aria-hidden="true" className="far-lines" data-guides={guides.length}>
-        {guides.map(({ along, at, from, to }) => (
+        {guides.map(({ along, at, from, to, isDrop }) => (
           <path
             key={along}
             d={along === "x" ? `M${from - 24} ${at}H${to + 24}` : `M${at} ${from - 24}V${to + 24}`}
             stroke="var(--accent)"
-            strokeDasharray="4 3"
+            strokeDasharray={isDrop ? undefined : "4 3"}
+            strokeWidth={isDrop ? 2 : 1}
             vectorEffect="non-scaling-stroke"
           />
         ))}

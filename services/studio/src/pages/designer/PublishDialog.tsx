@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useId } from "react";
-import { Problem } from "../../api/problem";
 import { Index } from "../../model/activities";
 import { changesBetween } from "../../model/diff";
 import { isSame, type Json, membersOf, textOf } from "../../model/json";
@@ -8,44 +7,38 @@ import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Failed, Loading } from "../../ui/States";
-import { openDefinition } from "./api";
 import { ProblemList } from "./drawer/Problems";
-import { essence, toPublish } from "./publishing";
+import { essence, type Stored, storedOf, toPublish } from "./publishing";
 import { useStudio, useView } from "./store";
 import { w } from "./words";
 
 /** The changes that are shown at most. */
 const CHANGES_MAX = 12;
 
-/** The published version; nothing if there is none. */
-async function publishedOf(definition: string, signal: AbortSignal) {
-  try {
-    return (await openDefinition(definition, "Published", signal)).doc;
-  } catch (error) {
-    if (error instanceof Problem && error.status === 404) return null;
-    throw error;
-  }
+/** What the server has; nothing of a workflow that is not saved yet, or before it has answered. */
+function useStored() {
+  const saved = useView((state) => state.saved);
+  const isOlder = useView((state) => state.newer !== undefined);
+  const definition = useView((state) => textOf(membersOf(state.history.doc)?.definitionId));
+  // Here it is as its author wrote it.
+  const own = membersOf(saved)?.isPublished === true ? saved : undefined;
+  const isKnown = own !== undefined && !isOlder;
+  const asked = useQuery({
+    queryKey: ["definition", definition, "to-publish"],
+    queryFn: ({ signal }) => storedOf(definition, signal),
+    enabled: saved !== undefined && !isKnown,
+    staleTime: 0,
+    gcTime: 0,
+  });
+  const stored: Stored | undefined = isKnown ? { latest: own, published: own } : asked.data;
+  return { stored, error: asked.error, isAwaited: saved !== undefined && stored === undefined };
 }
 
 /** What is otherwise than in the version that is published. */
-function Changes() {
+function Changes({ before }: { before: Json | undefined }) {
   const studio = useStudio();
   const doc = useView((state) => state.history.doc);
-  const saved = useView((state) => state.saved);
-  const isSaved = saved !== undefined;
-  // Here it is as its author wrote it.
-  const own = membersOf(saved)?.isPublished === true ? saved : undefined;
-  const definition = useView((state) => textOf(membersOf(state.history.doc)?.definitionId));
-  const published = useQuery({
-    queryKey: ["definition", definition, "to-publish"],
-    queryFn: ({ signal }) => publishedOf(definition, signal),
-    enabled: isSaved && own === undefined,
-    staleTime: 0,
-  });
-  if (published.error) return <Failed error={published.error} />;
-  const before = own ?? published.data;
-  if (isSaved && before === undefined) return <Loading rows={2} />;
-  if (!before) return <p>{w.publishNone}</p>;
+  if (before === undefined) return <p>{w.publishNone}</p>;
   const indexOf = (json: Json) => new Index(essence(json), studio.types);
   const changes = changesBetween(indexOf(before), indexOf(doc));
   if (changes.length === 0) return <p>{w.publishSame}</p>;
@@ -66,16 +59,18 @@ function Changes() {
   );
 }
 
-/** Asks before a key publishes: which version, what is new in it, and what is wrong with it. */
+/** Asks before it is published: which version, what is new in it, and what is wrong with it. */
 export function PublishDialog({ onPublish, onClose }: { onPublish: () => void; onClose: () => void }) {
   const button = useId();
   const saved = useView((state) => state.saved);
   const doc = useView((state) => state.history.doc);
+  const isOlder = useView((state) => state.newer !== undefined);
   const isDirty = saved === undefined || !isSame(saved, doc);
   const local = useView((state) => state.problems);
   const found = useView((state) => state.found);
   const problems = [...found, ...local];
-  const { what, version } = toPublish(saved, isDirty);
+  const { stored, error, isAwaited } = useStored();
+  const { what, version } = toPublish(stored?.latest, isDirty || isOlder);
   // Enter publishes: the dialog itself gives the focus to its first button.
   useEffect(() => document.getElementById(button)?.focus(), [button]);
   return (
@@ -88,8 +83,16 @@ export function PublishDialog({ onPublish, onClose }: { onPublish: () => void; o
         }}
       >
         <div className="max-h-96 space-y-3 overflow-auto text-sm">
-          <p>{w.publishWhat[what](version)}</p>
-          <Changes />
+          {error ? (
+            <Failed error={error} />
+          ) : isAwaited ? (
+            <Loading rows={3} />
+          ) : (
+            <>
+              <p>{w.publishWhat[what](version)}</p>
+              <Changes before={stored?.published} />
+            </>
+          )}
           {problems.length === 0 ? (
             <p>{w.noProblems}</p>
           ) : (

@@ -4,9 +4,8 @@ import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Icon } from "../../ui/Icon";
-import { Failed, Loading } from "../../ui/States";
-import { foundBy } from "./api";
-import { ProblemList } from "./drawer/Problems";
+import { Loading } from "../../ui/States";
+import { Refusal } from "./drawer/Problems";
 import type { Publication } from "./saving";
 import { w } from "./words";
 
@@ -30,10 +29,9 @@ export function PublishPanel({ publication, onClose }: { publication: Publicatio
     );
   }
   if (!saved) {
-    const found = foundBy(error);
     return (
       <Dialog title={w.publishFailed} onClose={onClose}>
-        {found.length > 0 ? <ProblemList problems={found} onGo={onClose} /> : <Failed error={error} />}
+        <Refusal error={error} onGo={onClose} />
         <Close onClose={onClose} />
       </Dialog>
     );

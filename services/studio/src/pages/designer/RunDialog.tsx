@@ -5,8 +5,8 @@ import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Field, TextArea } from "../../ui/Field";
-import { Failed } from "../../ui/States";
-import { runDefinition } from "./api";
+import { foundBy, runDefinition } from "./api";
+import { Refusal } from "./drawer/Problems";
 import type { Saving } from "./saving";
 import { useStudio, useView } from "./store";
 import { w } from "./words";
@@ -47,6 +47,8 @@ export function RunDialog({ saving, onClose }: { saving: Saving; onClose: () => 
       studio.set({ run: ran, marks: new Map(), tested: undefined, refused: undefined, drawer: "runs" });
       onClose();
     } catch (failure) {
+      const found = foundBy(failure);
+      if (found.length > 0) studio.set({ found });
       setError(failure);
     } finally {
       setBusy(false);
@@ -93,7 +95,14 @@ export function RunDialog({ saving, onClose }: { saving: Saving; onClose: () => 
           value={correlation}
           onChange={(event) => setCorrelation(event.target.value)}
         />
-        {error !== undefined && <Failed error={error} />}
+        {error !== undefined && (
+          <section role="alert" aria-label={w.runRefused}>
+            <h3 className="text-sm font-medium">{w.runRefused}</h3>
+            <div className="max-h-72 overflow-auto">
+              <Refusal error={error} onGo={onClose} />
+            </div>
+          </section>
+        )}
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>{t.close}</Button>
           <Button type="submit" tone="main" busy={busy}>

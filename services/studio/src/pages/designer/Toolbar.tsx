@@ -77,6 +77,7 @@ function Standing({ isDirty }: { isDirty: boolean }) {
 interface Props {
   saving: Saving;
   isDirty: boolean;
+  onPublish: () => void;
   onRun: () => void;
   onHelp: () => void;
 }
@@ -84,7 +85,7 @@ interface Props {
 const ALIGNMENTS = ["left", "center", "right", "top", "middle", "bottom", "across", "down"] as const;
 
 /** What can be done with the whole workflow. */
-export function Toolbar({ saving, isDirty, onRun, onHelp }: Props) {
+export function Toolbar({ saving, isDirty, onPublish, onRun, onHelp }: Props) {
   const studio = useStudio();
   const flow = useReactFlow();
   const past = useView((state) => state.history.past);
@@ -171,12 +172,7 @@ export function Toolbar({ saving, isDirty, onRun, onHelp }: Props) {
         </Button>
       )}
       {can("publish:workflow-definitions") && (
-        <Button
-          tone="main"
-          busy={saving.busy === "publish"}
-          disabled={isReadonly}
-          onClick={() => void saving.publish()}
-        >
+        <Button tone="main" busy={saving.busy === "publish"} disabled={isReadonly} onClick={onPublish}>
           {w.publish}
         </Button>
       )}

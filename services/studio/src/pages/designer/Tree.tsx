@@ -1,15 +1,18 @@
 import { useMemo } from "react";
 import { type Entry, type Index, nameOf, slotsOf } from "../../model/activities";
+import { membersOf } from "../../model/json";
+import { listAround } from "../../model/order";
 import type { Problem } from "../../model/problems";
 import { pageInside, pageOf } from "../../model/view";
 import { TreeList, type TreeRow } from "../../ui/TreeList";
 import { cardOf, slotWord } from "./cards";
+import { reorderBy } from "./deeds";
 import { Glyph } from "./Glyph";
 import { problemsByKey } from "./nodes";
 import { useStudio, useView } from "./store";
 import { w } from "./words";
 
-function rowsOf(index: Index, problems: readonly Problem[]): TreeRow[] {
+function rowsOf(index: Index, problems: readonly Problem[], isReadonly: boolean): TreeRow[] {
   const marked = problemsByKey(problems);
   const rows: TreeRow[] = [];
   const walk = (entry: Entry, depth: number) => {
@@ -21,6 +24,7 @@ function rowsOf(index: Index, problems: readonly Problem[]): TreeRow[] {
     rows.push({
       key: entry.key,
       depth,
+      list: isReadonly ? undefined : listAround(index, entry),
       place: found && slotWord(found),
       name: depth === 0 ? w.workflow : nameOf(entry.activity, type),
       about: problem && w.problems,
@@ -44,7 +48,11 @@ export function Tree() {
   const selected = useView((state) => state.selected);
   const local = useView((state) => state.problems);
   const found = useView((state) => state.found);
-  const rows = useMemo(() => rowsOf(index, [...local, ...found]), [index, local, found]);
+  const isReadonly = useView((state) => membersOf(state.history.doc)?.isReadonly === true);
+  const rows = useMemo(
+    () => rowsOf(index, [...local, ...found], isReadonly),
+    [index, local, found, isReadonly],
+  );
   return (
     <TreeList
       label={w.tree}
@@ -53,6 +61,10 @@ export function Tree() {
       onShow={({ key, depth }) =>
         depth === 0 ? studio.open(pageInside(index, key)) : studio.open(pageOf(index, key), [key])
       }
+      onMove={({ key }, by) => {
+        reorderBy(studio, key, by);
+        studio.reveal(key);
+      }}
     />
   );
 }

@@ -132,7 +132,7 @@ export async function runDefinition(definition: string, input: unknown, correlat
     await send(path, { method: "POST", body, headers: { Prefer: "wait=2" } });
   } catch (error) {
     // A run that failed at once is a run, too; without an instance nothing was started.
-    if (!(await hasInstance(instanceId))) throw error;
+    if (foundBy(error).length > 0 || !(await hasInstance(instanceId))) throw error;
   }
   return { id: instanceId, state: "Executing" };
 }

@@ -3,7 +3,7 @@ import type { Api } from "../../api/types";
 import { readText } from "../../model/json";
 import { Steps } from "../../model/steps";
 import { TYPES } from "../../model/testing";
-import { followChanges, problemsAt, REST_MS, unsaid } from "./checking";
+import { followChanges, problemsAt, REST_MS, unsaid, withNames } from "./checking";
 import { Studio } from "./store";
 
 const text = `{"name": "Order", "variables": [{"name": "a"}, {"name": "a"}], "root": {"type": "Elsa.Sequence", "id": "seq",
@@ -66,6 +66,19 @@ describe("what the server says", () => {
     const unreached = { fault: { is: "unreached" as const }, key: lone[0]?.key, isWarning: true };
     expect(unsaid(lone, [unreached])).toEqual(lone.slice(1));
   });
+});
+
+it("names activities instead of their ids", () => {
+  const own = `{"root": {"type": "Elsa.Sequence", "id": "5f1d9c2a7b3e4d60", "activities": [
+    {"type": "Elsa.WriteLine", "id": "line", "metadata": {"displayText": "Say it"}},
+    {"type": "Elsa.WriteLine", "id": "that", "name": "WriteLine2"}]}}`;
+  const { index } = new Studio(readText(own), TYPES, undefined, undefined).get();
+  expect(withNames(index, "activity line has no outcome Done, as activity gone has")).toBe(
+    'activity "Say it" has no outcome Done, as activity gone has',
+  );
+  expect(withNames(index, "this connection (5f1d9c2a7b3e4d60 to line) leads to that")).toBe(
+    'this connection ("Sequence" to line) leads to that',
+  );
 });
 
 describe("a change", () => {

@@ -1,7 +1,7 @@
 import { json } from "../../api/client";
 import { asProblem } from "../../api/problem";
 import type { Api } from "../../api/types";
-import type { Index } from "../../model/activities";
+import { type Index, nameOf } from "../../model/activities";
 import { memberOf } from "../../model/descriptors";
 import { isMembers, type Json, writeText } from "../../model/json";
 import type { Problem } from "../../model/problems";
@@ -61,6 +61,14 @@ export function unsaid(found: readonly Problem[], said: readonly Problem[]): Pro
       return isHere && own.member === member;
     });
   return found.filter((one) => !isSaid(one));
+}
+
+/** A message with the names of activities in place of their ids. */
+export function withNames(index: Index, message: string): string {
+  return message.replace(/(\bactivity )?([\w-]+)/g, (all, before: string | undefined, id: string) => {
+    const entry = before !== undefined || /^[0-9a-f]{12,}$/.test(id) ? index.get(id) : undefined;
+    return entry ? `${before ?? ""}"${nameOf(entry.activity, index.type(entry))}"` : all;
+  });
 }
 
 /** Asks about a text; an answer that comes when the text is another one counts no more. */

@@ -55,7 +55,87 @@ function writeLine() {
   return type;
 }
 
+function cron() {
+  const type = TYPES.get("Elsa.Cron");
+  if (!type) throw new Error("no type");
+  return type;
+}
+
+/** Whether the activity that was added last starts the workflow. */
+const startsWorkflow = (studio: Studio): boolean => {
+  const { index, selected } = studio.get();
+  return membersOf(index.get(selected[0] ?? "")?.activity.customProperties)?.canStartWorkflow === true;
+};
+
+const sequence = (activities: Json[]): Studio =>
+  new Studio(
+    { definitionId: "d", root: { type: "Elsa.Sequence", id: "s", activities } },
+    TYPES,
+    undefined,
+    undefined,
+  );
+
 beforeEach(() => void vi.useFakeTimers());
+
+describe("a trigger", () => {
+  it("is the start of an empty page", () => {
+    for (const studio of [flow([]), sequence([])]) {
+      addType(studio, cron(), { at: { x: 400, y: 40 } });
+      expect(startsWorkflow(studio)).toBe(true);
+    }
+  });
+
+  it("waits in the middle where it is added behind an activity", () => {
+    const after = flow([line("a", 0)]);
+    after.select(["a"]);
+    addType(after, cron());
+    expect(startsWorkflow(after)).toBe(false);
+    const dragged = flow([line("a", 0)]);
+    addType(dragged, cron(), { after: { key: "a", port: "Done" }, at: { x: -400, y: 0 } });
+    expect(startsWorkflow(dragged)).toBe(false);
+    const cut = flow([line("a", 0), line("b", 272)], [to("a", "b")]);
+    const [wire] = cut.get().view.lines;
+    if (!wire) throw new Error("no line");
+    addType(cut, cron(), { line: { line: wire, port: "Done" }, at: { x: 136, y: 0 } });
+    expect(startsWorkflow(cut)).toBe(false);
+    const below = flow([line("a", 0)]);
+    addType(below, cron());
+    expect(startsWorkflow(below)).toBe(false);
+    const list = sequence([line("a", 0)]);
+    addType(list, cron());
+    expect(startsWorkflow(list)).toBe(false);
+  });
+
+  it.each([
+    [272, 0, false],
+    [240, -200, false],
+    [-240, 200, false],
+    [0, 120, false],
+    [8, 8, false],
+    [-240, 0, true],
+    [0, -120, true],
+    [-240, -120, true],
+  ])("that is dropped at %i, %i beside an activity starts: %s", (x, y, starts) => {
+    const studio = flow([line("a", 0)]);
+    addType(studio, cron(), { at: { x, y } });
+    expect(startsWorkflow(studio)).toBe(starts);
+  });
+
+  it("is the start in front of what no line leads to, while there is no other", () => {
+    const before = { before: { key: "b", port: "Done" }, at: { x: 72, y: 0 } };
+    const studio = flow([line("b", 272)]);
+    addType(studio, cron(), before);
+    expect(startsWorkflow(studio)).toBe(true);
+    addType(studio, cron(), { at: { x: -800, y: -800 } });
+    expect(startsWorkflow(studio)).toBe(false);
+    const led = flow([line("a", 0), line("b", 272)], [to("a", "b")]);
+    addType(led, cron(), before);
+    expect(startsWorkflow(led)).toBe(false);
+    const list = sequence([line("a", 0), line("b", 0)]);
+    addType(list, cron(), { at: { x: 0, y: -400 } });
+    expect(startsWorkflow(list)).toBe(true);
+  });
+});
 
 describe("on a flowchart", () => {
   it("an activity on a line makes room for itself, in one step", () => {

@@ -5,7 +5,7 @@ import { addActivity, connect, insertInto, type Joined, move, remove, reorder } 
 import { type ActivityType, shortType } from "../../model/descriptors";
 import type { Edit } from "../../model/history";
 import { type Members, textOf } from "../../model/json";
-import { arrange, HEIGHT, placeFor } from "../../model/layout";
+import { arrange, HEIGHT, placeFor, WIDTH } from "../../model/layout";
 import { freeName, newActivity, newId } from "../../model/make";
 import { roomOn } from "../../model/room";
 import { addStateTo, freeState, stateName } from "../../model/states";
@@ -67,9 +67,12 @@ export function addState(studio: Studio, entry: Members | undefined, how: Joined
   studio.do(withMoved(studio, view, moved, addStateTo(index, view, state, how, w.addState)));
 }
 
+/** The steps of a sequence are one below the other, branches are side by side. */
+export const isDownward = (view: PageView): boolean => /Sequence$/.test(textOf(view.inside?.type));
+
 /** Where in a list something is that was dropped there: before the first that stands behind it. */
 function beforeIn(view: PageView, places: ReadonlyMap<string, Point>, at: Point): Joined["before"] {
-  const isDown = /Sequence$/.test(textOf(view.inside?.type));
+  const isDown = isDownward(view);
   const next = view.items.find(({ key }) => {
     const place = places.get(key);
     return place && (isDown ? place.y > at.y : place.x > at.x);
@@ -77,13 +80,34 @@ function beforeIn(view: PageView, places: ReadonlyMap<string, Point>, at: Point)
   return next && { key: next.key, port: "Done" };
 }
 
+/** Whether a card stands left of another or above it, and not behind it in the other direction. */
+const isBefore = (one: Point, other: Point): boolean =>
+  (one.x + WIDTH <= other.x && one.y < other.y + HEIGHT) ||
+  (one.y + HEIGHT <= other.y && one.x < other.x + WIDTH);
+
+/** Whether what is added stands in front of all that is there: only then can a trigger be the start. */
+function isInFront(
+  { kind, items, lines }: PageView,
+  places: ReadonlyMap<string, Point>,
+  { after, before, line, at }: Joined,
+): boolean {
+  if (after || line) return false;
+  if (items.length === 0) return true;
+  if (kind === "machine") return false;
+  if (kind === "list") return before?.key === items[0]?.key;
+  if (before) return !lines.some((one) => one.to === before.key);
+  return items.every(({ key }) => {
+    const place = places.get(key);
+    return at !== undefined && place !== undefined && isBefore(at, place);
+  });
+}
+
 /** Adds an activity of a type: where it was dropped, or after the one that is selected. */
 export function addType(studio: Studio, type: ActivityType, how: Joined = {}, page?: Page): void {
   const { index, selected } = studio.get();
   const { view, places } = studio.here(page);
   const isRoot = view.path.join("/") === "root";
-  const isFirst =
-    isRoot && ![...index.entries.values()].some((entry) => cardOf(entry, index.type(entry)).isStart);
+  const hasStart = [...index.entries.values()].some((entry) => cardOf(entry, index.type(entry)).isStart);
   const chosen = selected.length === 1 ? selected[0] : undefined;
   const only = view.items.some((item) => item.key === chosen) ? chosen : undefined;
   const joined: Joined = { ...how };
@@ -100,7 +124,7 @@ export function addType(studio: Studio, type: ActivityType, how: Joined = {}, pa
     type,
     freeName(index, type.typeName),
     view.kind === "list" ? undefined : joined.at,
-    isFirst,
+    isRoot && !hasStart && isInFront(view, places, joined),
   );
   if (view.kind === "machine") {
     addState(studio, activity, how);
@@ -208,12 +232,17 @@ export function wrapSelected(studio: Studio, typeName: string): void {
   studio.do(wrap(index, view, selected, container, `${w.did.wrap}: ${shortType(typeName)}`));
 }
 
+/** Moves an activity of a list by so many places. */
+export function reorderBy(studio: Studio, key: string, by: number): void {
+  studio.do(reorder(studio.get().index, key, by, w.did.reorder));
+}
+
 export function nudge(studio: Studio, x: number, y: number): void {
-  const { selected, index } = studio.get();
+  const { selected } = studio.get();
   const { view, places } = studio.here();
   if (view.kind === "list") {
     const key = selected[0];
-    if (key !== undefined && y !== 0) studio.do(reorder(index, view, key, Math.sign(y), w.did.reorder));
+    if (key !== undefined && y !== 0) reorderBy(studio, key, Math.sign(y));
     return;
   }
   const points = selected.flatMap((key) => {

@@ -8,13 +8,14 @@ import type {
   ReactFlowInstance,
 } from "@xyflow/react";
 import type { DragEvent, MouseEvent as ReactMouseEvent } from "react";
+import { type Drop, dropAt } from "../../lib/order";
 import { reconnect } from "../../model/commands";
 import { boxOf, type Guide, guided } from "../../model/guides";
 import { HEIGHT, WIDTH } from "../../model/layout";
 import { gathered } from "../../model/room";
 import type { Point } from "../../model/view";
 import { heightOf, portsOf } from "./cards";
-import { addState, addType, connectTo, insertAt, moveTo } from "./deeds";
+import { addState, addType, connectTo, insertAt, isDownward, moveTo, reorderBy } from "./deeds";
 import type { CardNode, WireEdge } from "./nodes";
 import type { Studio } from "./store";
 import { w } from "./words";
@@ -38,6 +39,19 @@ function inLine(studio: Studio, moved: Map<string, Point>): readonly Guide[] {
   if (by.x !== 0 || by.y !== 0)
     for (const [key, at] of moved) moved.set(key, { x: at.x + by.x, y: at.y + by.y });
   return guides;
+}
+
+/** Where in the open list the card comes that is dragged to a point. */
+function dropIn(studio: Studio, key: string, at: Point): Drop | undefined {
+  const { index, view, shown } = studio.get();
+  const boxes = view.items.map((item) => ({
+    ...(shown.get(item.key) ?? { x: 0, y: 0 }),
+    width: WIDTH,
+    height: heightOf(index, item.key),
+  }));
+  const from = view.items.findIndex((item) => item.key === key);
+  const middle = { x: at.x + WIDTH / 2, y: at.y + heightOf(index, key) / 2 };
+  return dropAt(boxes, from, middle, { isDown: isDownward(view), margin: HEIGHT, pad: 12 });
 }
 
 interface Hands {
@@ -67,16 +81,21 @@ export function handlersFor({ studio, flow, dragged, setDragged, setGuides }: Ha
     return real({ x: place.x - WIDTH / 2, y: place.y - HEIGHT / 2 });
   };
 
+  /** Of many that are selected, only this one moves in a list. */
+  let grabbed: string | undefined;
+
   const onNodesChange = (changes: NodeChange<CardNode>[]) => {
     const chosen = new Set(studio.get().selected);
     let isSelection = false;
     let moved: Map<string, Point> | undefined;
+    const isList = studio.get().view.kind === "list";
     for (const change of changes) {
       if (change.type === "select") {
         isSelection = true;
         if (change.selected) chosen.add(change.id);
         else chosen.delete(change.id);
       } else if (change.type === "position" && change.position && change.dragging) {
+        if (isList && change.id !== grabbed) continue;
         moved ??= new Map(dragged.current);
         moved.set(change.id, change.position);
       }
@@ -85,7 +104,9 @@ export function handlersFor({ studio, flow, dragged, setDragged, setGuides }: Ha
     const keys = [...chosen].filter((key) => here.has(key));
     if (isSelection) studio.select(keys, keys.length > 0 ? [] : studio.get().lines);
     if (moved) {
-      setGuides(inLine(studio, moved));
+      const [only] = moved;
+      const drop = isList && only ? dropIn(studio, ...only) : undefined;
+      setGuides(isList ? (drop ? [{ ...drop.line, isDrop: true }] : NO_GUIDES) : inLine(studio, moved));
       setDragged(moved);
     }
   };
@@ -107,8 +128,21 @@ export function handlersFor({ studio, flow, dragged, setDragged, setGuides }: Ha
     return true;
   };
 
+  /** In a list a card gets another place in the order, and nothing else. */
+  const dropInList = () => {
+    const [only] = dragged.current ?? [];
+    setDragged(undefined);
+    setGuides(NO_GUIDES);
+    const found = only && dropIn(studio, ...only);
+    if (found) reorderBy(studio, only[0], found.by);
+  };
+
   const drop = (event: ReactMouseEvent | MouseEvent | TouchEvent) => {
-    const { places: own, shown } = studio.get();
+    const { places: own, shown, view } = studio.get();
+    if (view.kind === "list") {
+      dropInList();
+      return;
+    }
     const places =
       dragged.current &&
       new Map(
@@ -179,6 +213,9 @@ export function handlersFor({ studio, flow, dragged, setDragged, setGuides }: Ha
 
   return {
     onNodesChange,
+    onNodeDragStart: (_: unknown, node: CardNode) => {
+      grabbed = node.id;
+    },
     onNodeDragStop: drop,
     onSelectionDragStop: drop,
     onConnectStart: () => void markConnecting(true),

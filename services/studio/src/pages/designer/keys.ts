@@ -89,6 +89,24 @@ function inspect(): void {
   (first ?? inspector?.querySelector("button"))?.focus();
 }
 
+/** The card of what is selected; the canvas where nothing is, or where the card takes no focus. */
+function focusSelected(studio: Studio): void {
+  const key = CSS.escape(studio.get().selected[0] ?? "");
+  const card = document.querySelector<HTMLElement>(
+    `.react-flow__node[data-id="${key}"], [data-inside="${key}"]`,
+  );
+  card?.focus();
+  if (card === null || document.activeElement !== card) document.getElementById("designer-canvas")?.focus();
+}
+
+/** Esc leads from the inspector back to the canvas, unless something that a field has open took it. */
+export function leftInspector(event: KeyboardEvent, studio: Studio): boolean {
+  if (event.key !== "Escape" || event.defaultPrevented || event.isComposing) return false;
+  if (!document.getElementById("designer-inspector")?.contains(event.target as Node | null)) return false;
+  focusSelected(studio);
+  return true;
+}
+
 /** A card that has the focus is selected with Enter or Space. */
 function chooseFocused(event: KeyboardEvent, studio: Studio): boolean {
   if (event.key !== "Enter" && event.key !== " ") return false;

@@ -74,6 +74,7 @@ interface Sources {
   marks: ReadonlyMap<string, Mark> | undefined;
   inPlace: ReadonlySet<string>;
   pins: { has: (key: string) => boolean };
+  isReadonly: boolean;
 }
 
 function isSameNode(one: CardNode, other: CardNode): boolean {
@@ -82,6 +83,7 @@ function isSameNode(one: CardNode, other: CardNode): boolean {
     one.position.x === other.position.x &&
     one.position.y === other.position.y &&
     one.selected === other.selected &&
+    one.draggable === other.draggable &&
     a.card === b.card &&
     a.isVertical === b.isVertical &&
     a.problem === b.problem &&
@@ -115,7 +117,7 @@ export function nodesOf(from: Sources, before: ReadonlyMap<string, CardNode>): C
       measured: { width: WIDTH, height: card.height },
       selected: chosen.has(item.key),
       ...(from.inPlace.has(item.key) ? { zIndex: 1000 } : {}),
-      draggable: view.kind !== "list",
+      draggable: view.kind !== "list" || !from.isReadonly,
       handles: handlesOf(card, isVertical),
       ariaLabel: words.filter(Boolean).join(", "),
       data: {

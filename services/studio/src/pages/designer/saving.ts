@@ -56,6 +56,7 @@ export function useSaving(studio: Studio) {
   const [publication, setPublication] = useState<Publication>();
 
   const send = async (publish: boolean, over?: string): Promise<Saved | undefined> => {
+    await studio.beforeSave?.();
     studio.seal();
     const { history, etag, saved: before } = studio.get();
     const sent = history.doc;

@@ -8,7 +8,7 @@ import { isSame, type Json } from "../../model/json";
 import { placesOf } from "../../model/layout";
 import { type Problem, problemsOf } from "../../model/problems";
 import { spread } from "../../model/room";
-import { type Page, type PageView, type Point, pageOf, ROOT, viewOf } from "../../model/view";
+import { type Page, type PageView, type Point, pageAfter, pageOf, ROOT, viewOf } from "../../model/view";
 import { heightOf, portsOf } from "./cards";
 import { insidesOf } from "./insides";
 import type { Tested } from "./trial";
@@ -73,6 +73,8 @@ export class Studio {
   private state: State;
   private readonly listeners = new Set<() => void>();
   private checking: ReturnType<typeof setTimeout> | undefined;
+  /** Waits until what was typed in another form of the definition is in it. */
+  beforeSave: (() => Promise<void>) | undefined;
 
   constructor(
     doc: Json,
@@ -153,8 +155,9 @@ export class Studio {
   private show(history: History, page = this.state.page, selected = this.state.selected): void {
     const index =
       history.doc === this.state.history.doc ? this.state.index : new Index(history.doc, this.types);
-    const isThere = page.owner === "" || index.get(page.owner) !== undefined;
-    const view = viewOf(index, isThere ? page : ROOT);
+    const here = page === this.state.page ? pageAfter(index, this.state.view) : page;
+    const isThere = here.owner === "" || index.get(here.owner) !== undefined;
+    const view = viewOf(index, isThere ? here : ROOT);
     const keys = new Set(view.items.map((item) => item.key));
     const places = this.placesIn(index, view);
     this.set({

@@ -10,7 +10,7 @@ import { Dialog } from "../../ui/Dialog";
 import { Select } from "../../ui/Field";
 import { notify } from "../../ui/notices";
 import { Failed, Shown } from "../../ui/States";
-import { heldBy, mapOf, type Unplaced, unplaced } from "./places";
+import { heldBy, isOpen, mapOf, type Unplaced, unplaced } from "./places";
 
 interface Props {
   detail: Api["InstanceDetail"];
@@ -127,6 +127,9 @@ export function Migrate({ detail, onClose, onDone }: Props) {
                   {reason}
                 </p>
               ))}
+              {checked?.fits === false && isOpen(missing, places) && (
+                <p className="text-sm text-soft">{t.instance.choosePlaces}</p>
+              )}
               {error !== undefined && <Failed error={error} />}
               <div className="flex justify-end gap-2">
                 <Button onClick={onClose}>{t.keep}</Button>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Api } from "../../api/types";
-import { heldBy, mapOf, unplaced } from "./places";
+import { heldBy, isOpen, mapOf, unplaced } from "./places";
 
 const event = (id: string, name?: string) => ({ id, type: "Elsa.Event", name });
 const line = (id: string) => ({ id, type: "Elsa.WriteLine" });
@@ -55,6 +55,14 @@ describe("the map of a migration", () => {
 
   it("has what was chosen among the places", () => {
     expect(mapOf(missing, { wait: "manager", all: "manager" })).toEqual({ wait: "manager" });
+  });
+
+  it("is open while an activity that could have a place has none", () => {
+    expect(isOpen(missing, {})).toBe(true);
+    expect(isOpen(missing, { wait: "" })).toBe(true);
+    expect(isOpen(missing, { wait: "manager" })).toBe(false);
+    expect(isOpen(unplaced(["wait"], root(event("wait")), root(line("a"))), {})).toBe(false);
+    expect(isOpen([], {})).toBe(false);
   });
 
   it("is not there where nothing is chosen or needed", () => {

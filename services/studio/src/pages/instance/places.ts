@@ -39,6 +39,10 @@ export function unplaced(held: readonly string[], root: unknown, target: unknown
   });
 }
 
+/** Whether an activity has no place yet that could have one: the answer of the server is then a question. */
+export const isOpen = (missing: readonly Unplaced[], chosen: Readonly<Record<string, string>>): boolean =>
+  missing.some(({ id, places }) => places.length > 0 && !chosen[id]);
+
 /** The map of a migration: what was chosen for activities that need a place; nothing where none does. */
 export function mapOf(
   missing: readonly Unplaced[],

@@ -5,26 +5,49 @@ import { get, id } from "../../api/client";
 import type { Api } from "../../api/types";
 import { formatCount, shortId } from "../../lib/format";
 import { language, t } from "../../text";
+import { Select } from "../../ui/Field";
 import { Pager } from "../../ui/Pager";
 import { Facts, SidePanel } from "../../ui/Panel";
 import { Progress } from "../../ui/Progress";
 import { Badge } from "../../ui/State";
 import { Shown } from "../../ui/States";
 import { Time } from "../../ui/Time";
+import { endOf, type PlanEnd, TONES } from "./plans";
 
 /** The jobs that are read at once. */
 const PAGE_SIZE = 50;
 
+/** The states of jobs, as the server names them. */
+const STATES = [
+  ["Failed", t.plan.failed],
+  ["Completed", t.plan.completed],
+  ["Running", t.plan.running],
+  ["Pending", t.plan.pending],
+] as const;
+
 const isOver = (seen: Api["PlanSeen"]) => Boolean(seen.plan.completedAt);
 
-function Figures({ progress }: { progress: Api["PlanProgress"] }) {
+function wordsOf(end: PlanEnd): string {
+  const number = (value: number) => formatCount(value, language);
+  switch (end.key) {
+    case "partly":
+      return t.plan.ends.partly(number(end.failed), number(end.all));
+    case "succeeded":
+    case "failed":
+      return t.plan.ends[end.key](number(end.all));
+    default:
+      return t.plan.ends[end.key];
+  }
+}
+
+function Figures({ progress, words }: { progress: Api["PlanProgress"]; words?: string }) {
   const total = progress.completed + progress.failed + progress.pending + progress.running;
   const done = progress.completed + progress.failed;
   const number = (value: number) => formatCount(value, language);
   return (
     <div>
       <div className="mb-3">
-        <Progress label={t.plan.progress} done={done} total={total} />
+        <Progress label={t.plan.progress} done={done} total={total} failed={progress.failed} words={words} />
       </div>
       <Facts
         facts={[
@@ -49,14 +72,20 @@ export function PlanPanel({
   onDone: () => void;
 }) {
   const [page, setPage] = useState(0);
+  const [status, setStatus] = useState("");
   const query = useQuery({
-    queryKey: ["plan", plan, page],
+    queryKey: ["plan", plan, status, page],
     queryFn: ({ signal }) =>
-      get<Api["PlanSeen"]>(`/alterations/${id(plan)}`, { page, pageSize: PAGE_SIZE }, signal),
+      get<Api["PlanSeen"]>(
+        `/alterations/${id(plan)}`,
+        { status: status || undefined, page, pageSize: PAGE_SIZE },
+        signal,
+      ),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => (state.data && isOver(state.data) ? false : 700),
   });
   const over = query.data ? isOver(query.data) : false;
+  const end = query.data && endOf(query.data);
   const done = useRef(onDone);
   done.current = onDone;
   useEffect(() => {
@@ -72,15 +101,28 @@ export function PlanPanel({
                 [t.plan.change, seen.plan.alterations.map((one) => one.type).join(", ")],
                 [
                   t.filters.state,
-                  <Badge key="state">{t.server[seen.plan.status] ?? seen.plan.status}</Badge>,
+                  <Badge key="state" tone={end && TONES[end.key]}>
+                    {end ? wordsOf(end) : (t.server[seen.plan.status] ?? seen.plan.status)}
+                  </Badge>,
                 ],
                 [t.columns.started, <Time key="at" at={seen.plan.createdAt} />],
               ]}
             />
-            <Figures progress={seen.progress} />
+            <Figures progress={seen.progress} words={end && wordsOf(end)} />
+            <Select
+              label={t.plan.show}
+              hideLabel
+              value={status}
+              options={[["", t.plan.all], ...STATES]}
+              onChange={(event) => {
+                setStatus(event.target.value);
+                setPage(0);
+              }}
+            />
             {seen.totalCount > PAGE_SIZE && (
               <Pager page={page} pageSize={PAGE_SIZE} total={seen.totalCount} onPage={setPage} />
             )}
+            {seen.jobs.length === 0 && status !== "" && <p className="text-sm text-soft">{t.plan.none}</p>}
             <ul className="mt-2 divide-y divide-line border-t border-line text-sm">
               {seen.jobs.map((job) => (
                 <li key={job.id} className="py-2">

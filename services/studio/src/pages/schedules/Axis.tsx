@@ -1,3 +1,4 @@
+import { useLayoutEffect, useRef, useState } from "react";
 import type { Api } from "../../api/types";
 import { useAddress } from "../../app/address";
 import { useNow } from "../../app/clock";
@@ -5,11 +6,25 @@ import { useSettings } from "../../app/settings";
 import { t } from "../../text";
 import { Card } from "../../ui/Panel";
 import { Tabs } from "../../ui/Tabs";
-import { marksOf, rowOf, SCALES, scaleOf, stepText } from "./scale";
+import { marksOf, marksWithin, rowOf, SCALES, scaleOf, stepText } from "./scale";
 
 const ROWS = 12;
 const WIDTH = 1000;
 const ROW = 22;
+
+/** An element, and the pixels that it is wide. */
+function useWidth<E extends Element>() {
+  const element = useRef<E>(null);
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    if (!element.current) return;
+    const observer = new ResizeObserver(([entry]) => setWidth(entry?.contentRect.width ?? 0));
+    setWidth(element.current.getBoundingClientRect().width);
+    observer.observe(element.current);
+    return () => observer.disconnect();
+  }, []);
+  return [element, width] as const;
+}
 
 /** The next times of schedules beside each other, on a scale that fits them, or on one that was chosen. */
 export function Axis({
@@ -31,7 +46,8 @@ export function Axis({
     rows.flatMap((one) => one.nextAt ?? []),
     now,
   );
-  const marks = marksOf(scale, now, time);
+  const [axis, width] = useWidth<HTMLOListElement>();
+  const { marks, every } = marksWithin(marksOf(scale, now, time), width);
   return (
     <Card>
       <Tabs
@@ -40,7 +56,7 @@ export function Axis({
         current={scale.key}
         onChange={(span) => change({ span })}
       >
-        <div className="grid grid-cols-[12rem_minmax(0,1fr)] gap-x-3 p-4 pr-16">
+        <div className="grid grid-cols-[12rem_minmax(0,1fr)] gap-x-3 p-4 pr-16 max-sm:grid-cols-[7rem_minmax(0,1fr)]">
           <ul className="text-xs">
             {rows.map((one) => (
               <li key={one.id} className="h-[22px] truncate leading-[22px]" title={one.activityId}>
@@ -87,13 +103,18 @@ export function Axis({
               );
             })}
           </svg>
-          <span className="pt-1 text-xs text-soft">{t.schedules.step(stepText(scale))}</span>
+          <span className="pt-1 text-xs text-soft">{t.schedules.step(stepText(scale, every))}</span>
           <ol
+            ref={axis}
             aria-label={t.schedules.marks}
-            className="flex justify-between pt-1 text-xs text-soft tabular-nums"
+            className="relative min-h-6 text-xs text-soft tabular-nums"
           >
-            {marks.map(({ part, label }, at) => (
-              <li key={part} className={`w-0 whitespace-nowrap ${at % 2 === 1 ? "max-lg:invisible" : ""}`}>
+            {marks.map(({ part, label }) => (
+              <li
+                key={part}
+                className="absolute top-1 whitespace-nowrap"
+                style={{ left: `${(100 * part).toFixed(2)}%` }}
+              >
                 {label}
               </li>
             ))}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { marksOf, rowOf, SCALES, scaleOf, stepText } from "./scale";
+import { marksOf, marksWithin, rowOf, SCALES, scaleOf, stepText } from "./scale";
 
 const NOW = Date.parse("2026-11-25T12:00:00Z");
 const inSeconds = (seconds: number) => new Date(NOW + seconds * 1000).toISOString();
@@ -34,7 +34,7 @@ describe("the axis of schedules", () => {
       const marks = marksOf(one, NOW, "utc");
       expect([marks[0]?.part, marks.at(-1)?.part]).toEqual([0, 1]);
     }
-    expect(SCALES.map(stepText)).toEqual(["10 s", "10 min", "3 h", "1 d"]);
+    expect(SCALES.map((one) => stepText(one))).toEqual(["10 s", "10 min", "3 h", "1 d"]);
   });
 
   it("has the marks of days at midnight, so that a time is on the right side of its day", () => {
@@ -48,6 +48,33 @@ describe("the axis of schedules", () => {
     expect(first).toMatchObject({ part: 0.5 / 7, label: "11-26" });
     expect(night).toBeGreaterThan(first?.part ?? 1);
     expect(marksOf(scale("week"), NOW, "relative")[1]).toMatchObject({ label: "+1 d" });
+  });
+
+  it("has fewer marks where labels would overlap", () => {
+    for (const one of SCALES)
+      for (const time of ["utc", "relative"] as const)
+        for (const width of [60, 150, 200, 320, 640, 930]) {
+          const all = marksOf(one, NOW, time);
+          const { marks, every } = marksWithin(all, width);
+          expect(marks[0]).toEqual(all[0]);
+          expect(marks).toEqual(all.filter((_, at) => at % every === 0));
+          const lefts = marks.map(({ part }) => part * width);
+          // A digit of the labels is about 7 pixels wide.
+          const overlaps = marks.filter(
+            ({ label }, at) => (lefts[at] ?? 0) + label.length * 7 > (lefts[at + 1] ?? Infinity),
+          );
+          expect(overlaps, `${one.key} ${time} ${width}`).toEqual([]);
+        }
+    const labels = (key: string, width: number) =>
+      marksWithin(marksOf(scale(key), NOW, "utc"), width).marks.map(({ label }) => label);
+    expect(labels("minute", 150)).toEqual(["12:00:00", "12:00:30", "12:01:00"]);
+    expect(labels("hour", 150)).toEqual(["12:00", "12:20", "12:40", "13:00"]);
+    expect(labels("minute", 930)).toHaveLength(7);
+    expect(labels("week", 930)).toHaveLength(7);
+    expect(labels("minute", 0)).toEqual(["12:00:00"]);
+    expect(marksWithin([], 100)).toEqual({ marks: [], every: 1 });
+    expect(stepText(scale("minute"), 3)).toBe("30 s");
+    expect(stepText(scale("day"), 2)).toBe("6 h");
   });
 
   it("says where it knows no more times, and tells short timers apart", () => {

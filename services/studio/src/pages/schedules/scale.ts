@@ -55,6 +55,19 @@ export function marksOf({ key, length, step }: Scale, now: number, time: TimeMod
   });
 }
 
+/** The width of a character of a label, and the space between two labels, in pixels. */
+const CHARACTER = 7.5;
+const GAP = 12;
+
+/** The marks of an axis that have room for their labels: each, or each second, third and so on. */
+export function marksWithin(marks: readonly Mark[], width: number): { marks: Mark[]; every: number } {
+  const [first, second] = marks;
+  const between = first && second ? (second.part - first.part) * width : 0;
+  const room = Math.max(0, ...marks.map(({ label }) => label.length)) * CHARACTER + GAP;
+  const every = between > 0 ? Math.min(Math.ceil(room / between), marks.length) : Math.max(marks.length, 1);
+  return { marks: marks.filter((_, at) => at % every === 0), every };
+}
+
 /** The times of the marks: from now on, or the midnights to come. */
 function timesOf({ key, length, step }: Scale, now: number, time: "utc" | "local"): number[] {
   const count = Math.round(length / step);
@@ -64,8 +77,8 @@ function timesOf({ key, length, step }: Scale, now: number, time: "utc" | "local
   return Array.from({ length: count }, (_, at) => new Date(now).setHours(24 * (at + 1), 0, 0, 0));
 }
 
-/** The text of a step, for who reads the axis. */
-export const stepText = ({ step }: Scale): string => spanText(step);
+/** The text of a step between marks that are shown, for who reads the axis. */
+export const stepText = ({ step }: Scale, every = 1): string => spanText(step * every);
 
 /** What a row of the axis shows: its times as parts of it, and from where its times are not known any more. */
 export interface Row {

@@ -84,6 +84,9 @@ export const frame: Pick<Text, keyof typeof words> = {
     definition: "Definition",
     instance: "Instanz",
     nothing: "Nichts heißt so.",
+    commands: {
+      newWorkflow: { word: "Neuer Ablauf", also: "Ablauf erstellen anlegen zeichnen hinzufügen" },
+    },
   },
   login: {
     title: "Bei Staunch anmelden",
@@ -181,6 +184,16 @@ export const frame: Pick<Text, keyof typeof words> = {
     failed: "Misslungen",
     running: "In Arbeit",
     pending: "Offen",
+    ends: {
+      succeeded: (all) => (all === "1" ? "Gelungen" : `Alle ${all} gelungen`),
+      partly: (failed, all) => `${failed} von ${all} misslungen`,
+      failed: (all) => (all === "1" ? "Misslungen" : `Alle ${all} misslungen`),
+      empty: "Keine Instanz passte",
+      broken: "Nicht durchführbar",
+    },
+    show: "Welche Instanzen",
+    all: "Alle Instanzen",
+    none: "Keine Instanz ist in diesem Zustand.",
   },
   bulk: {
     chosen: (count) => `${count} gewählt`,

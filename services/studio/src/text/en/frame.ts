@@ -82,6 +82,9 @@ export const frame = {
     definition: "Definition",
     instance: "Instance",
     nothing: "Nothing has this name.",
+    commands: {
+      newWorkflow: { word: "New workflow", also: "create draw add a workflow" },
+    },
   },
   login: {
     title: "Sign in to Staunch",
@@ -178,6 +181,17 @@ export const frame = {
     failed: "Failed",
     running: "In progress",
     pending: "To do",
+    /** How it ended; the numbers are those of the instances. */
+    ends: {
+      succeeded: (all: string) => (all === "1" ? "Succeeded" : `All ${all} succeeded`),
+      partly: (failed: string, all: string) => `${failed} of ${all} failed`,
+      failed: (all: string) => (all === "1" ? "Failed" : `All ${all} failed`),
+      empty: "No instance matched",
+      broken: "Could not be carried out",
+    },
+    show: "Instances to show",
+    all: "All instances",
+    none: "No instance is in this state.",
   },
   bulk: {
     chosen: (count: number) => `${count} chosen`,

@@ -20,6 +20,7 @@ from nats.aio.client import Client as Nats
 from nats.aio.msg import Msg
 from nats.micro.service import Service
 
+from ._report import OBJECTS_HINT, PAYLOADS_STORE, RESULT_BYTES_MAX, Report, stored
 from ._wire import PAYLOAD_BYTES_MAX, STREAM, VERSION, body_bytes_max, stand_ins, token
 from .client import Client, RequestError
 
@@ -270,24 +271,41 @@ class Worker:
                 output = await _in_thread(handler.work, task)
             if task.cancelled.is_set():
                 return
-            body = _result(task.attempt, output=output)
-            largest = body_bytes_max(self._nc.max_payload)
-            if len(body) > largest:
-                raise TaskFailure(
-                    f"the result has {len(body)} bytes, more than the {largest} that a message may have",
-                    type="ResultTooLarge",
-                    detail="keep large data elsewhere and return a reference to it",
-                )
+            report = await self._report(task, output)
         except TaskFailure as failure:
-            body = _failed(task.attempt, failure)
+            report = Report(_failed(task.attempt, failure))
         except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - whatever it raises
             ending = asyncio.current_task()
             if isinstance(error, asyncio.CancelledError) and ending and ending.cancelling():
                 raise
             log.warning("%s: task %s fails", handler.name, task.id, exc_info=error)
             failure = TaskFailure(type(error).__name__, detail=str(error), retryable=True)
-            body = _failed(task.attempt, failure)
-        await self._send(handler, task.id, task.attempt, task.traceparent, body)
+            report = Report(_failed(task.attempt, failure))
+        await self._send(handler, task.id, task.attempt, task.traceparent, report)
+
+    async def _report(self, task: Task[Any], output: Any) -> Report:
+        """The report about a result, which is an object where no message carries it."""
+        body = _result(task.attempt, output=output)
+        if len(body) <= body_bytes_max(self._nc.max_payload):
+            return Report(body)
+        value = json.dumps(output, allow_nan=False).encode()
+        if len(value) > RESULT_BYTES_MAX:
+            raise TaskFailure(
+                f"the result has {len(value)} bytes, more than the {RESULT_BYTES_MAX} that a result may have",
+                type="ResultTooLarge",
+                detail="keep large data elsewhere and return a reference to it",
+            )
+        try:
+            name = await stored(self._nc, f"tasks/{token(task.id)}/{task.attempt}", value)
+        except Exception as error:
+            reason = str(error) or type(error).__name__
+            raise TaskFailure(
+                "the result is larger than a message, and its object is not stored",
+                type="ResultNotStored",
+                detail=f"the object store {PAYLOADS_STORE}: {reason}; {OBJECTS_HINT}",
+                retryable=True,
+            ) from error
+        return Report(_result(task.attempt), name)
 
     async def _whole(self, task: Task[Any]) -> Task[Any]:
         """The task with the large values of its input: a message could not carry them."""
@@ -310,15 +328,15 @@ class Worker:
         return replace(task, input=inputs[0])
 
     async def _send(
-        self, handler: _Handler, task_id: str, attempt: int, trace: str | None, body: bytes
+        self, handler: _Handler, task_id: str, attempt: int, trace: str | None, report: Report
     ) -> None:
         """Publishes a result until JetStream says that it is stored."""
         headers = {"Nats-Msg-Id": f"{task_id}.{attempt}.result", "Staunch-Attempt": str(attempt)}
-        headers |= {"traceparent": trace} if trace else {}
+        headers |= report.headers() | ({"traceparent": trace} if trace else {})
         subject, pause = f"staunch.cmd.task.{handler.name}.{token(task_id)}", 0.1
         while True:
             try:
-                await self._nc.jetstream().publish(subject, body, timeout=5.0, headers=headers)
+                await self._nc.jetstream().publish(subject, report.body, timeout=5.0, headers=headers)
                 return
             except Exception as error:  # noqa: BLE001 - full, away, in election: it is tried again
                 log.warning("%s: the result of task %s is not stored yet: %s", handler.name, task_id, error)
@@ -332,7 +350,8 @@ class Worker:
         task_id, attempt = headers.get("Staunch-Task"), headers.get("Staunch-Attempt", "")
         if task_id and attempt.isdigit():
             failure = TaskFailure("the worker cannot read the task", type="UnreadableTask", detail=reason)
-            await self._send(handler, task_id, int(attempt), None, _failed(int(attempt), failure))
+            report = Report(_failed(int(attempt), failure))
+            await self._send(handler, task_id, int(attempt), None, report)
         await self._nc.publish(message.reply, b"+TERM " + " ".join(reason.split())[:200].encode())
 
 

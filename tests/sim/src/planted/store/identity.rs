@@ -20,6 +20,10 @@ impl Identity for BrokenStore {
         self.twin.users().await
     }
 
+    async fn user(&self, id: &str) -> Result<Option<User>, Error> {
+        self.twin.user(id).await
+    }
+
     async fn user_named(&self, name: &str) -> Result<Option<User>, Error> {
         self.twin.user_named(name).await
     }

@@ -340,8 +340,13 @@ impl Plans for BrokenStore {
         self.twin.end_plan(id, status, now).await
     }
 
-    async fn jobs(&self, id: &str, page: Page) -> Result<Listed<AlterationJob>, Error> {
-        self.twin.jobs(id, page).await
+    async fn jobs(
+        &self,
+        id: &str,
+        status: Option<JobStatus>,
+        page: Page,
+    ) -> Result<Listed<AlterationJob>, Error> {
+        self.twin.jobs(id, status, page).await
     }
 
     async fn progress(&self, id: &str) -> Result<Progress, Error> {

@@ -16,7 +16,7 @@ import {
 } from "@codemirror/language";
 import { type Diagnostic, setDiagnostics } from "@codemirror/lint";
 import { search, searchKeymap } from "@codemirror/search";
-import { Annotation, EditorState, type Extension } from "@codemirror/state";
+import { Annotation, Compartment, EditorState, type Extension } from "@codemirror/state";
 import { EditorView, highlightActiveLine, keymap, lineNumbers, tooltips } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { useEffect, useRef } from "react";
@@ -31,13 +31,20 @@ const style = HighlightStyle.define([
   { tag: tags.comment, color: "var(--soft)" },
 ]);
 
+export interface Fault {
+  offset: number;
+  message: string;
+}
+
 export interface EditorProps {
   value: string;
   language: string;
   label: string;
   isBig?: boolean;
   completions?: () => readonly Completion[];
-  fault?: { offset: number; message: string } | undefined;
+  fault?: Fault | undefined;
+  /** Where there may be several. */
+  faults?: readonly Fault[];
   isReadOnly?: boolean;
   onChange: (text: string) => void;
   onLeave?: () => void;
@@ -129,6 +136,12 @@ function languageOf(language: string): Extension {
   return language === "JavaScript" ? javascriptLanguage : [];
 }
 
+/** YAML loads when it is needed; until then, and where it cannot be loaded, the text has no colours. */
+async function addYaml(editor: EditorView, place: Compartment): Promise<void> {
+  const found = await import("./yaml").catch(() => undefined);
+  if (found && place.get(editor.state)) editor.dispatch({ effects: place.reconfigure(found.yaml()) });
+}
+
 const Outer = Annotation.define<boolean>();
 
 /** A text editor for code. It loads when it is needed. */
@@ -137,9 +150,10 @@ export default function Editor(props: EditorProps) {
   const view = useRef<EditorView>(undefined);
   const latest = useRef(props);
   latest.current = props;
-  const { language, isBig, isReadOnly, label, value, fault } = props;
+  const { language, isBig, isReadOnly, label, value, fault, faults } = props;
   useEffect(() => {
     if (!box.current) return;
+    const place = new Compartment();
     const root = box.current.shadowRoot ?? box.current.attachShadow({ mode: "open" });
     const editor = new EditorView({
       root,
@@ -155,7 +169,7 @@ export default function Editor(props: EditorProps) {
           replacing,
           tooltips({ position: "fixed", parent: root as unknown as HTMLElement }),
           EditorView.lineWrapping,
-          languageOf(language),
+          place.of(languageOf(language)),
           isBig
             ? [
                 lineNumbers(),
@@ -186,6 +200,7 @@ export default function Editor(props: EditorProps) {
       }),
     });
     view.current = editor;
+    if (language === "yaml") void addYaml(editor, place);
     return () => editor.destroy();
   }, [language, isBig, isReadOnly, label]);
   useEffect(() => {
@@ -199,13 +214,13 @@ export default function Editor(props: EditorProps) {
   useEffect(() => {
     const editor = view.current;
     if (!editor) return;
-    const at = Math.min(fault?.offset ?? 0, editor.state.doc.length);
-    const line = editor.state.doc.lineAt(at);
-    const found: Diagnostic[] = fault
-      ? [{ from: line.from, to: line.to, severity: "error", message: fault.message }]
-      : [];
+    const { doc } = editor.state;
+    const found = (faults ?? (fault ? [fault] : [])).map(({ offset, message }): Diagnostic => {
+      const line = doc.lineAt(Math.min(offset, doc.length));
+      return { from: line.from, to: line.to, severity: "error", message };
+    });
     editor.dispatch(setDiagnostics(editor.state, found));
-  }, [fault]);
+  }, [fault, faults]);
   return (
     <div
       ref={box}

@@ -3,6 +3,7 @@ import { Button } from "../../../ui/Button";
 import { later } from "../../../ui/later";
 import { Loading } from "../../../ui/States";
 import { Tabs } from "../../../ui/Tabs";
+import { Panel } from "../Panel";
 import { type DrawerTab, useStudio, useView } from "../store";
 import { w } from "../words";
 import { Data } from "./Data";
@@ -54,9 +55,11 @@ export function Drawer() {
     );
   }
   return (
-    <section
-      aria-label={w.drawer}
-      className="relative flex h-[38%] min-h-56 shrink-0 flex-col border-t border-line bg-raised"
+    <Panel
+      name="drawer"
+      id="designer-drawer"
+      label={w.drawer}
+      className="relative flex shrink-0 flex-col border-t border-line bg-raised max-md:h-[38%] max-md:min-h-56"
     >
       <Tabs
         label={w.drawer}
@@ -79,6 +82,6 @@ export function Drawer() {
           onClick={() => studio.set({ drawer: undefined })}
         />
       </div>
-    </section>
+    </Panel>
   );
 }

@@ -1,12 +1,15 @@
 import { nameOf } from "../../../model/activities";
-import type { Problem } from "../../../model/problems";
+import type { Fault, Problem } from "../../../model/problems";
 import { Icon } from "../../../ui/Icon";
+import { Failed } from "../../../ui/States";
+import { foundBy } from "../api";
+import { withNames } from "../checking";
 import { useStudio, useView } from "../store";
 import { w } from "../words";
 
 /** Variables, inputs and outputs have a tab of their own. */
 const isDeclared = ({ fault, member }: Problem) =>
-  fault.is === "name" || /^(variables|inputs|outputs)$/.test(member ?? "");
+  fault.is === "name" || /^(variables|inputs|outputs)\b/.test(member ?? "");
 
 interface ListProps {
   problems: readonly Problem[];
@@ -20,6 +23,8 @@ export function ProblemList({ problems, title, onGo }: ListProps) {
   const studio = useStudio();
   const index = useView((state) => state.index);
   if (problems.length === 0) return null;
+  const said = (fault: Fault): Fault =>
+    fault.is === "server" ? { ...fault, message: withNames(index, fault.message) } : fault;
   return (
     <>
       {title && <h3 className="px-3 pt-2 text-xs font-semibold text-soft">{title}</h3>}
@@ -45,7 +50,7 @@ export function ProblemList({ problems, title, onGo }: ListProps) {
                 <span className="w-44 shrink-0 truncate font-medium">
                   {entry ? nameOf(entry.activity, index.type(entry)) : w.workflow}
                 </span>
-                <span className="min-w-0 break-words">{w.fault(problem.fault)}</span>
+                <span className="min-w-0 break-words">{w.fault(said(problem.fault))}</span>
               </button>
             </li>
           );
@@ -53,6 +58,12 @@ export function ProblemList({ problems, title, onGo }: ListProps) {
       </ul>
     </>
   );
+}
+
+/** Why the server refused: what it found in the definition, or what it said where it found nothing. */
+export function Refusal({ error, onGo }: { error: unknown; onGo?: () => void }) {
+  const found = foundBy(error);
+  return found.length > 0 ? <ProblemList problems={found} onGo={onGo} /> : <Failed error={error} />;
 }
 
 /** All problems; each leads to its activity. */

@@ -5,7 +5,6 @@ import { Button } from "../../../ui/Button";
 import { Code, pretty } from "../../../ui/Code";
 import { TextArea } from "../../../ui/Field";
 import { Badge, StateBadge, StateIcon } from "../../../ui/State";
-import { Failed } from "../../../ui/States";
 import { useStudio, useView } from "../store";
 import {
   changeTrial,
@@ -18,6 +17,7 @@ import {
   tryOut,
 } from "../trial";
 import { w } from "../words";
+import { Refusal } from "./Problems";
 
 function useName(): (key: string) => string {
   const index = useView((state) => state.index);
@@ -155,7 +155,7 @@ function Found() {
     return (
       <section aria-label={w.trial} className="space-y-2 p-3" data-trial="Refused">
         <p className="text-sm font-medium">{w.trialRefused}</p>
-        <Failed error={refused} />
+        <Refusal error={refused} />
       </section>
     );
   }

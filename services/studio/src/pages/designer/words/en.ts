@@ -56,6 +56,8 @@ export const en = {
   layout: "Arrange",
   fit: "Fit",
   alignWord: "Align",
+  moveUp: "Up in the list",
+  moveDown: "Down in the list",
   alignments: {
     left: "Left edges",
     center: "Centres, one below the other",
@@ -83,10 +85,11 @@ export const en = {
   publish: "Publish",
   publishAsk: "Publish this workflow?",
   publishWhat: {
-    first: () => "It is saved for the first time, and started from then on.",
+    first: (version: number) =>
+      `It is saved for the first time, as version ${version}, and started from then on.`,
     draft: (version: number) => `The draft, version ${version}, is started from then on.`,
     changed: (version: number) =>
-      `What was changed since version ${version} becomes a new version, which is started from then on.`,
+      `What was changed since version ${version - 1} becomes version ${version}, which is started from then on.`,
     again: (version: number) => `Version ${version} is published already, and nothing was changed since.`,
   },
   publishNone: "No version is published yet.",
@@ -107,6 +110,7 @@ export const en = {
   runTitle: "Run this version",
   runNote:
     "The draft is saved first. A version that has run never changes: the next save makes the next version.",
+  runRefused: "It was not started",
   correlation: "Correlation id",
   inputJson: "JSON",
   runs: "Runs",
@@ -144,6 +148,13 @@ export const en = {
   /** The words of the search in a text, by those of the editor. */
   searchWords: {} as Record<string, string>,
   textGood: "Graph and text are the same.",
+  notation: "Form of the text",
+  shortLabel: "The definition in the short form, as YAML",
+  shortWriting: "The server writes the text …",
+  shortReading: "The server reads the text …",
+  shortMore: (count: number) =>
+    count === 1 ? " One more line is marked." : ` ${count} more lines are marked.`,
+  shortFailed: (why: string) => `The server did not read the text, and the graph stays as it was: ${why}`,
   inspector: "Inspector",
   selectedMany: (count: number) => `${count} activities`,
   displayText: "Title",
@@ -223,7 +234,7 @@ export const en = {
     ["A", "Add an activity"],
     ["/", "Search the palette"],
     ["C", "Connect the selected activity to another"],
-    ["Enter", "Inspect"],
+    ["Enter", "Inspect; Esc leads back to the canvas"],
     ["O", "Open the inside; U goes up"],
     ["E", "Show the inside below the card"],
     ["Space and drag", "Move the canvas"],
@@ -245,6 +256,9 @@ export const en = {
   leave: "Leave without saving",
   stay: "Stay here",
   drawer: "Problems, variables, text and runs",
+  sizeOf: (panel: string) => `Size of ${panel}`,
+  smaller: (panel: string) => `Make ${panel} smaller`,
+  larger: (panel: string) => `Make ${panel} larger`,
   hideDrawer: "Hide",
   test: "Try it",
   testing: "Tried",

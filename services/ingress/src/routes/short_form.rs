@@ -1,0 +1,195 @@
+//! The short form of definitions: written from Elsa's form, and expanded to it. Nothing is stored.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::IntoResponse;
+use catalog::run_apart;
+use model::{Definition, limits, media};
+use serde_json::{Value, json};
+use shortform::{Flaw, Notation, Places, Vocabulary};
+use tokio::time::timeout;
+
+use super::saving::unwrapped;
+use crate::body::{Body, BytesMax, content_type, must_be_plain, read};
+use crate::present::shape;
+use crate::problem::ProblemBody;
+use crate::{App, Problem};
+
+/// The media type of YAML (RFC 9512).
+const YAML: &str = "application/yaml";
+/// Other media types of YAML.
+const YAML_TOO: [&str; 4] = ["application/x-yaml", "text/yaml", "text/x-yaml", "text/vnd.yaml"];
+/// The id of a definition that has none while it is expanded.
+const UNNAMED: &str = "";
+/// The member with the id of a definition.
+const ID: &str = "definitionId";
+/// Bytes of a text in the short form: deep JSON has many spaces as YAML.
+const TEXT_BYTES_MAX: usize = 4 * limits::DEFINITION_BYTES_MAX;
+/// Flaws in one answer.
+const FLAWS_MAX: usize = 1_000;
+/// Flaws that the detail of a problem has.
+const SAID_MAX: usize = 10;
+/// Characters of the message of a flaw.
+const MESSAGE_CHARS_MAX: usize = 500;
+/// How long a request waits for its turn.
+const TURN_TIME_MAX: Duration = Duration::from_secs(10);
+
+/// Writes a definition in the short form, as YAML. The body is that of a save; nothing is stored.
+///
+/// Nothing is lost: expanded again, the text is the same definition. A part that the short form cannot
+/// say is in it as `{full: …}`.
+#[utoipa::path(post, path = "/workflow-definitions/short-form/shorten", tag = "definitions", request_body = Value,
+    responses((status = 200, body = String, content_type = "application/yaml", description = "The definition in the short form",
+            example = json!("definitionId: hello\nname: Hello\nroot:\n  type: WriteLine\n  text: hello\n")),
+        (status = 400, body = ProblemBody)))]
+pub(super) async fn shorten(
+    State(app): State<Arc<App>>,
+    Body(body): Body<Value>,
+) -> Result<impl IntoResponse, Problem> {
+    let definition = unwrapped(body)?.document;
+    let work = move |vocabulary: &Vocabulary| shortform::write(&vocabulary.shorten(&definition));
+    let text = apart(&app, work).await?;
+    let bytes = text.len();
+    if bytes > TEXT_BYTES_MAX {
+        let detail = format!(
+            "as YAML the definition has {bytes} bytes, more than {TEXT_BYTES_MAX}, because its values \
+             are nested deeply: use it as JSON"
+        );
+        return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail));
+    }
+    Ok(([(CONTENT_TYPE, YAML)], text))
+}
+
+/// Expands a definition in the short form to Elsa's form; nothing is stored.
+///
+/// The body is YAML, or JSON with the media type of JSON. The answer is not checked any further:
+/// `/workflow-definitions/validation/check` does that.
+#[utoipa::path(post, path = "/workflow-definitions/short-form/expand", tag = "definitions",
+    request_body(content = Value, content_type = "application/yaml",
+        example = json!("definitionId: hello\nname: Hello\nroot:\n  - type: WriteLine\n    text: hello\n")),
+    responses((status = 200, body = shape::definition::ExpandedDefinition),
+        (status = 400, body = ProblemBody, description = "The text is no definition: each of `flaws` has `line`, `column` and `message`; `isCutShort` says that there are more")))]
+pub(super) async fn expand(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+    request: Request,
+) -> Result<Json<Value>, Problem> {
+    must_be_plain(&headers)?;
+    let notation = notation(&headers)?;
+    let limit = BytesMax::of(&request);
+    let bytes = read(request.into_body(), limit).await?;
+    let text = String::from_utf8(bytes.to_vec()).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        Problem::bad_request(format!(
+            "byte {valid} of the body is not UTF-8: send the text as UTF-8"
+        ))
+    })?;
+    let work = move |vocabulary: &Vocabulary| -> Result<Value, Problem> {
+        let definition = expanded(vocabulary, &text, notation).map_err(|flaws| refused(&flaws))?;
+        let bytes = definition.to_string().len();
+        let max = limits::DEFINITION_BYTES_MAX;
+        if bytes > max {
+            let detail = format!(
+                "in Elsa's form the definition has {bytes} bytes, more than {max}: divide it into \
+                 several"
+            );
+            return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail));
+        }
+        Ok(definition)
+    };
+    apart(&app, work).await?.map(Json)
+}
+
+/// Does the work on a thread for blocking work, once it is its turn.
+async fn apart<T: Send + 'static>(
+    app: &Arc<App>,
+    work: impl FnOnce(&Vocabulary) -> T + Send + 'static,
+) -> Result<T, Problem> {
+    let turn = timeout(TURN_TIME_MAX, Arc::clone(&app.conversions).acquire_owned()).await;
+    let Ok(Ok(permit)) = turn else {
+        return Err(Problem::overloaded(
+            "the server converts as many definitions as it may at once: try again in a moment",
+        ));
+    };
+    let engine = Arc::clone(&app.cx.engine);
+    let done = run_apart("convert", move || {
+        // Held to the end of the work, also where the caller has gone.
+        let _permit = permit;
+        work(&Vocabulary::new(engine.descriptors()))
+    });
+    // A panic is logged already.
+    done.await.map_err(|_panicked| Problem::internal())
+}
+
+/// The notation that the media type of a body says.
+fn notation(headers: &HeaderMap) -> Result<Notation, Problem> {
+    match content_type(headers).as_deref() {
+        None | Some(YAML) => Ok(Notation::Yaml),
+        Some(kind) if YAML_TOO.contains(&kind) => Ok(Notation::Yaml),
+        Some(kind) if media::is_json(kind) => Ok(Notation::Json),
+        Some(kind) => {
+            let shown: String = kind.chars().take(50).collect();
+            let detail = format!(
+                "the body is {shown:?}: send YAML with Content-Type: application/yaml, or JSON with \
+                 application/json"
+            );
+            let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+            Err(Problem::new(status, "unsupported-media-type", detail))
+        }
+    }
+}
+
+/// The definition that a text means, or all that is wrong with it, in the order of the text.
+fn expanded(vocabulary: &Vocabulary, text: &str, notation: Notation) -> Result<Value, Vec<Flaw>> {
+    let tree = shortform::read(text, notation).map_err(|flaw| vec![flaw])?;
+    let (full, mut flaws) = vocabulary.expand_all(&tree, Some(UNNAMED));
+    let mut definition = full.value();
+    if !definition.is_object() {
+        if flaws.is_empty() {
+            let message = "this is no definition: write an object with a root".to_owned();
+            flaws.push(Flaw { mark: full.mark, message });
+        }
+        return Err(flaws);
+    }
+    let places = Places::default();
+    let misread = Definition::repair(&mut definition.clone());
+    flaws.extend(misread.iter().take(FLAWS_MAX + 1).map(|misread| Flaw {
+        mark: places.locate(&full, None, Some(&misread.place)),
+        message: format!("{}: {}", misread.place, misread.message),
+    }));
+    if !flaws.is_empty() {
+        flaws.sort_by_key(|flaw| (flaw.mark.line, flaw.mark.column));
+        return Err(flaws);
+    }
+    if let Some(members) = definition.as_object_mut()
+        && members.get(ID).is_some_and(|id| id == UNNAMED)
+    {
+        members.shift_remove(ID);
+    }
+    Ok(definition)
+}
+
+/// The refusal of a text.
+fn refused(flaws: &[Flaw]) -> Problem {
+    let message = |flaw: &Flaw| flaw.message.chars().take(MESSAGE_CHARS_MAX).collect::<String>();
+    let said = flaws.iter().take(SAID_MAX).map(|flaw| {
+        format!("line {}, column {}: {}", flaw.mark.line, flaw.mark.column, message(flaw))
+    });
+    let mut detail =
+        format!("the text is not a definition: {}", said.collect::<Vec<_>>().join("; "));
+    if flaws.len() > SAID_MAX {
+        detail.push_str("; more of them are in flaws");
+    }
+    let listed = flaws.iter().take(FLAWS_MAX).map(|flaw| {
+        let Flaw { mark, .. } = flaw;
+        json!({"line": mark.line, "column": mark.column, "message": message(flaw)})
+    });
+    Problem::bad_request(detail)
+        .with("flaws", listed.collect::<Vec<_>>())
+        .with("isCutShort", flaws.len() > FLAWS_MAX)
+}

@@ -1,0 +1,22 @@
+import { expect, it } from "vitest";
+import { allows } from "../api/session";
+import { COMMANDS, offered, PAGES } from "./pages";
+
+const to = (granted: string[] | undefined) => {
+  const may = (permission: string) => allows(granted, permission);
+  return { pages: offered(PAGES, may), commands: offered(COMMANDS, may).map(({ key }) => key) };
+};
+
+it("offers a new workflow to those who may write definitions, and to nobody else", () => {
+  expect(to(undefined).commands).toEqual(["newWorkflow"]);
+  expect(to(["*"]).commands).toEqual(["newWorkflow"]);
+  expect(to(["write:workflow-definitions"]).commands).toEqual(["newWorkflow"]);
+  expect(to(["read:*"]).commands).toEqual([]);
+  expect(to([]).commands).toEqual([]);
+});
+
+it("offers the pages of which a user may see something", () => {
+  expect(to([]).pages.map(({ key }) => key)).toEqual(["home"]);
+  expect(to(["read:nodes"]).pages.map(({ key }) => key)).toEqual(["home", "messages", "cluster"]);
+  expect(to(["*"]).pages).toEqual(PAGES);
+});

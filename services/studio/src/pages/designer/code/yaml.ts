@@ -1,0 +1,1 @@
+export { yaml } from "@codemirror/lang-yaml";

@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import type { Api } from "../../api/types";
+import { endOf, TONES } from "./plans";
+
+const seen = (progress: Partial<Api["PlanProgress"]>, status = "Completed", isOver = true) => ({
+  plan: {
+    id: "p",
+    alterations: [],
+    workflowInstanceFilter: {},
+    status,
+    createdAt: "2026-01-01T00:00:00Z",
+    completedAt: isOver ? "2026-01-01T00:00:01Z" : null,
+  } as Api["PlanSeen"]["plan"],
+  progress: { completed: 0, failed: 0, running: 0, pending: 0, ...progress },
+});
+
+describe("the end of a plan", () => {
+  it.each([
+    [{ completed: 120 }, { key: "succeeded", all: 120 }, "good"],
+    [{ completed: 108, failed: 12 }, { key: "partly", failed: 12, all: 120 }, "warn"],
+    [{ failed: 3 }, { key: "failed", all: 3 }, "bad"],
+    [{}, { key: "empty" }, "plain"],
+  ] as const)("is what its jobs came to: %j", (progress, expected, tone) => {
+    const end = endOf(seen(progress));
+    expect(end).toEqual(expected);
+    expect(end && TONES[end.key]).toBe(tone);
+  });
+
+  it("is not there while it goes on", () => {
+    expect(endOf(seen({ failed: 3 }, "Running", false))).toBeUndefined();
+  });
+
+  it("is bad for a plan that could not be carried out", () => {
+    expect(endOf(seen({ completed: 1 }, "Failed"))).toEqual({ key: "broken" });
+    expect(TONES.broken).toBe("bad");
+  });
+});

@@ -1,0 +1,60 @@
+//! The members of activities are read in any case, and have one name afterwards. Data stays as it is.
+
+use engine::Engine;
+use model::Definition;
+use serde_json::{Value, json};
+
+fn spelled(root: &Value) -> Value {
+    let engine = Engine::new(activities::all(), expressions::all());
+    let mut definition = Definition { root: root.clone(), ..Definition::default() };
+    engine.spell(&mut definition);
+    definition.root
+}
+
+#[test]
+fn members_of_activities_have_the_names_of_the_catalogue() {
+    let data = || json!({"Id": 1, "Type": "t", "Expression": "e"});
+    let root = json!({"Id": "flow", "Type": "Elsa.Flowchart", "VERSION": 1,
+        "Metadata": {"Designer": {"Id": 1}}, "CustomProperties": {"Type": 1, "CanStartWorkflow": true},
+        "Variables": [{"Id": "v", "Name": "V", "TypeName": "Object", "Value": data()}],
+        "Connections": [{"Source": {"Activity": "if", "Port": "Done"}, "Target": {"Activity": "w"},
+            "Vertices": [{"X": 1}]}],
+        "Activities": [
+            {"Id": "if", "Type": "If", "Condition": {"TypeName": "Boolean",
+                "Expression": {"Type": "JavaScript", "Value": "true"}},
+                "Then": {"Type": "WriteLine", "Text": "a", "DisplayName": "A"}},
+            {"Id": "w", "Type": "Elsa.WriteHttpResponse", "Content": data(), "Mine": {"Id": 1},
+                "StatusCode": {"typeName": "Int32", "MemoryReference": {"Id": "m"}}},
+            {"Id": "s", "Type": "Switch", "Cases": [{"Label": "l", "Condition": data(), "Own": 1,
+                "Activity": {"Type": "WriteLine", "Id": "l"}}]},
+            {"Id": "u", "Type": "Acme.Unknown", "Name": "U", "Text": data(), "Activities": [{"Id": 1}]}]});
+    let expected = json!({"id": "flow", "type": "Elsa.Flowchart", "version": 1,
+        "metadata": {"Designer": {"Id": 1}}, "customProperties": {"Type": 1, "CanStartWorkflow": true},
+        "variables": [{"id": "v", "name": "V", "typeName": "Object", "value": data()}],
+        "connections": [{"source": {"activity": "if", "port": "Done"}, "target": {"activity": "w"},
+            "vertices": [{"X": 1}]}],
+        "activities": [
+            {"id": "if", "type": "If", "condition": {"typeName": "Boolean",
+                "expression": {"type": "JavaScript", "value": "true"}},
+                "then": {"type": "WriteLine", "text": "a", "displayName": "A"}},
+            {"id": "w", "type": "Elsa.WriteHttpResponse", "content": data(), "Mine": {"Id": 1},
+                "statusCode": {"typeName": "Int32", "memoryReference": {"id": "m"}}},
+            {"id": "s", "type": "Switch", "cases": [{"label": "l", "condition": data(), "Own": 1,
+                "activity": {"type": "WriteLine", "id": "l"}}]},
+            {"id": "u", "type": "Acme.Unknown", "name": "U", "Text": data(), "Activities": [{"Id": 1}]}]});
+    // As text: the members keep their order.
+    assert_eq!(spelled(&root).to_string(), expected.to_string());
+    assert_eq!(spelled(&expected).to_string(), expected.to_string());
+}
+
+#[test]
+fn of_two_members_of_one_name_both_stay() {
+    let root = json!({"type": "WriteLine", "Id": "a", "ID": "b", "Text": "t"});
+    let expected = json!({"type": "WriteLine", "Id": "a", "ID": "b", "text": "t"});
+    assert_eq!(spelled(&root).to_string(), expected.to_string());
+    for other in
+        [json!(null), json!([{"Type": "WriteLine"}]), json!({"Text": "t"}), json!({"Type": 1})]
+    {
+        assert_eq!(spelled(&other), other);
+    }
+}

@@ -1,0 +1,105 @@
+//! Redirects, by the rules of browsers. What is secret stays at the origin that it was sent to: another
+//! scheme, host or port gets no credentials, and no body with a secret.
+
+use http::header::{CONTENT_TYPE, LOCATION};
+use http::{HeaderName, Method, StatusCode};
+use reqwest::Response;
+
+use super::Hop;
+
+/// A header is a credential if a word of its name ends with one of these.
+const CREDENTIALS: [&str; 11] = [
+    "auth",
+    "authorization",
+    "authentication",
+    "cookie",
+    "credential",
+    "credentials",
+    "key",
+    "password",
+    "secret",
+    "session",
+    "token",
+];
+/// The header that names a call: it is no credential.
+const CALL: &str = "idempotency-key";
+
+impl Hop {
+    /// The target of a redirect; none when the response is the answer.
+    ///
+    /// # Errors
+    /// The reason to refuse a redirect that would repeat a body with a secret at another origin.
+    pub(super) fn redirected(&self, response: &Response) -> Result<Option<Self>, String> {
+        let status = response.status();
+        let to = response.headers().get(LOCATION).and_then(|to| to.to_str().ok());
+        let Some(url) = to.and_then(|to| self.url.join(to).ok()) else { return Ok(None) };
+        let is_read = matches!(self.method, Method::GET | Method::HEAD);
+        let keeps = match status {
+            StatusCode::PERMANENT_REDIRECT | StatusCode::TEMPORARY_REDIRECT => true,
+            StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND => self.method != Method::POST,
+            StatusCode::SEE_OTHER => is_read,
+            _ => return Ok(None),
+        };
+        let mut headers = self.headers.clone();
+        if url.origin() != self.url.origin() {
+            if keeps && self.body.is_some() && self.secret.body {
+                return Err(format!(
+                    "{} redirects to another origin, {}, and the content has a secret, which is not \
+                     sent there: call the other address itself",
+                    self.url.origin().ascii_serialization(),
+                    url.origin().ascii_serialization()
+                ));
+            }
+            for name in self.headers.keys().filter(|name| is_credential(name)) {
+                headers.remove(name);
+            }
+            for name in &self.secret.headers {
+                headers.remove(name.as_str());
+            }
+        }
+        let secret = self.secret.clone();
+        if keeps {
+            let (method, body) = (self.method.clone(), self.body.clone());
+            return Ok(Some(Self { url, method, headers, body, secret }));
+        }
+        headers.remove(CONTENT_TYPE);
+        Ok(Some(Self { url, method: Method::GET, headers, body: None, secret }))
+    }
+}
+
+/// The header commonly has credentials, by its name.
+fn is_credential(name: &HeaderName) -> bool {
+    let is_one = |word: &str| CREDENTIALS.iter().any(|ending| word.ends_with(ending));
+    name.as_str() != CALL && name.as_str().split(['-', '_', '.']).any(is_one)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_are_known_by_the_names_of_their_headers() {
+        for (name, expected) in [
+            ("authorization", true),
+            ("proxy-authorization", true),
+            ("cookie", true),
+            ("x-api-key", true),
+            ("apikey", true),
+            ("ocp-apim-subscription-key", true),
+            ("x-auth", true),
+            ("x-auth-token", true),
+            ("private-token", true),
+            ("x-vault-token", true),
+            ("x_client_secret", true),
+            ("x-session-id", true),
+            ("idempotency-key", false),
+            ("traceparent", false),
+            ("content-type", false),
+            ("accept", false),
+            ("x-author", false),
+            ("x-keyword", false),
+        ] {
+            assert_eq!(is_credential(&HeaderName::from_static(name)), expected, "{name}");
+        }
+    }
+}
