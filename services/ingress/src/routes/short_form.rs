@@ -44,7 +44,7 @@ const TURN_TIME_MAX: Duration = Duration::from_secs(10);
 /// Nothing is lost: expanded again, the text is the same definition. A part that the short form cannot
 /// say is in it as `{full: …}`.
 #[utoipa::path(post, path = "/workflow-definitions/short-form/shorten", tag = "definitions", request_body = Value,
-    responses((status = 200, body = String, content_type = "application/yaml", description = "The definition in the short form",
+    responses((status = 200, body = Value, content_type = "application/yaml", description = "The definition in the short form",
             example = json!("definitionId: hello\nname: Hello\nroot:\n  type: WriteLine\n  text: hello\n")),
         (status = 400, body = ProblemBody)))]
 pub(super) async fn shorten(

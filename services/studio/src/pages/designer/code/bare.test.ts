@@ -31,6 +31,28 @@ describe("what the text leaves out", () => {
     expect(writeText(completed(bareOf(before), before))).toBe(writeText(before));
   });
 
+  it("is also what is empty, and what answers add to activities", () => {
+    const added = (id: string, more: Members = {}): Members =>
+      line(id, {
+        ...more,
+        name: null,
+        nodeId: `Workflow1:${id}`,
+        version: 1,
+        metadata: {},
+        customProperties: {},
+      });
+    const none = { variables: [], customProperties: {}, options: { activationStrategyType: null } };
+    const before = doc([added("a", { text: "x" }), line("b", { version: 2, metadata: at(3) })], none);
+    const bare = bareOf(before);
+    expect(namesOf(bare as Members)).toEqual(["definitionId", "name", "root"]);
+    expect(activities(bare)).toEqual([line("a", { text: "x" }), line("b", { version: 2 })]);
+    expect(writeText(completed(bare, before))).toBe(writeText(before));
+    const other = completed({ root: { type: "Elsa.WriteLine", id: "b" } }, doc([line("b", { version: 1 })]));
+    expect(membersOf(membersOf(other)?.root)?.version).toBe(1);
+    const another = completed({ root: { type: "Acme.Ship", id: "b" } }, doc([line("b", { version: 1 })]));
+    expect(membersOf(membersOf(another)?.root)?.version).toBeUndefined();
+  });
+
   it("keeps places by the ids of activities, and those that are in the text", () => {
     const before = doc([line("a", { metadata: at(1) }), line("b", { metadata: at(2) })]);
     const { root } = doc([line("new"), line("b", { metadata: at(9) }), line("a")]);

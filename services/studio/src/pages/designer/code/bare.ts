@@ -30,61 +30,92 @@ function mapped(value: Json, change: (activity: Members) => Members): Json {
   return objectOf(namesOf(next).map((name) => [name, mapped(next[name] ?? null, change)]));
 }
 
-/** The place on the canvas of each activity, by its id. An id that is there twice names none. */
-function placesIn(doc: Json): Map<string, Json> {
-  const places = new Map<string, Json>();
+/** The activities by their ids. An id that is there twice names none. */
+function activitiesIn(doc: Json): Map<string, Members> {
+  const found = new Map<string, Members>();
   const seen = new Set<string>();
   const look = (value: Json): void => {
     if (Array.isArray(value)) for (const item of value) look(item);
     if (!isMembers(value)) return;
     if (isActivity(value)) {
       const id = idOf(value);
-      const place = membersOf(value.metadata)?.designer;
-      if (seen.has(id)) places.delete(id);
-      else if (id !== "" && place !== undefined) places.set(id, place);
+      if (seen.has(id)) found.delete(id);
+      else if (id !== "") found.set(id, value);
       seen.add(id);
     }
     for (const name of namesOf(value)) look(value[name] ?? null);
   };
   look(doc);
-  return places;
+  return found;
+}
+
+/** The value says nothing: a definition is the same without it. */
+function isEmpty(value: Json | undefined): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  return isMembers(value) ? namesOf(value).every((name) => value[name] === null) : value === null;
+}
+
+/** A member of an activity that answers of the server have, and nobody writes. */
+function isAdded(name: string, value: Json | undefined): boolean {
+  if (name === "version") return value === 1;
+  return name === "nodeId" || (["name", "metadata", "customProperties"].includes(name) && isEmpty(value));
+}
+
+const isOfServer = (name: string, value: Json | undefined) => SET_BY_SERVER.includes(name) || isEmpty(value);
+
+/** What is left of the metadata of an activity without its place. */
+function metadataOf(activity: Members): Members {
+  const held = membersOf(activity.metadata) ?? {};
+  return objectOf(
+    namesOf(held)
+      .filter((name) => name !== "designer")
+      .map((name) => [name, held[name] ?? null]),
+  );
+}
+
+/** The object without some of its members. */
+function without(from: Members, isLeftOut: typeof isAdded): Members {
+  const names = namesOf(from).filter((name) => !isLeftOut(name, from[name]));
+  return objectOf(names.map((name) => [name, from[name] ?? null]));
+}
+
+/** The object with what was left out of the one before. Members have the order that they had; new ones come last. */
+function joined(next: Members, before: Members, isLeftOut: typeof isAdded): Members {
+  const old = namesOf(before).filter((name) => name in next || isLeftOut(name, before[name]));
+  const names = [...new Set([...old, ...namesOf(next)])];
+  return objectOf(names.map((name) => [name, (name in next ? next[name] : before[name]) ?? null]));
 }
 
 /** A definition without what the canvas and the server keep in it: the text has only what one writes. */
 export function bareOf(doc: Json): Json {
-  const places = placesIn(doc);
+  const known = activitiesIn(doc);
   const bare = mapped(doc, (activity) => {
-    const metadata = membersOf(activity.metadata);
-    if (!metadata || !places.has(idOf(activity))) return activity;
-    const { designer: _, ...rest } = metadata;
-    return objectOf(
-      namesOf(activity).map((name) => [name, name === "metadata" ? rest : (activity[name] ?? null)]),
-    );
+    if (!known.has(idOf(activity))) return activity;
+    const shownOf = (name: string) => (name === "metadata" ? metadataOf(activity) : (activity[name] ?? null));
+    const shown = objectOf(namesOf(activity).map((name) => [name, shownOf(name)]));
+    return without(shown, isAdded);
   });
-  if (!isMembers(bare)) return bare;
-  const names = namesOf(bare).filter((name) => !SET_BY_SERVER.includes(name));
-  return objectOf(names.map((name) => [name, bare[name] ?? null]));
+  return isMembers(bare) ? without(bare, isOfServer) : bare;
 }
 
 /** A definition that was written as text, with what the text does not have from the one before. */
 export function completed(written: Json, before: Json): Json {
-  const places = placesIn(before);
+  const known = activitiesIn(before);
   const next = mapped(written, (activity) => {
-    const place = places.get(idOf(activity));
-    const metadata = membersOf(activity.metadata) ?? {};
-    if (place === undefined || "designer" in metadata) return activity;
-    return { ...activity, metadata: { ...metadata, designer: place } };
+    const was = known.get(idOf(activity));
+    if (!was) return activity;
+    const place = membersOf(was.metadata)?.designer;
+    const held = membersOf(activity.metadata) ?? {};
+    const placed =
+      place === undefined || "designer" in held
+        ? activity
+        : { ...activity, metadata: { ...held, designer: place } };
+    // Another type has another version.
+    return was.type === activity.type ? joined(placed, was, isAdded) : placed;
   });
   if (!isMembers(next) || !isMembers(before)) return next;
-  const names = namesOf(before);
-  const isKept = (name: string) =>
-    SET_BY_SERVER.includes(name) || (name === "definitionId" && textOf(next.definitionId) === "");
-  const kept = names.filter((name) => isKept(name) && (!(name in next) || name === "definitionId"));
-  // Members have the order that they had; new ones come last.
-  const all = [
-    ...new Set([...names.filter((name) => kept.includes(name) || name in next), ...namesOf(next)]),
-  ];
-  return objectOf(all.map((name) => [name, (kept.includes(name) ? before[name] : next[name]) ?? null]));
+  const named = textOf(next.definitionId) === "" ? without(next, (name) => name === "definitionId") : next;
+  return joined(named, before, (name, value) => name === "definitionId" || isOfServer(name, value));
 }
 
 /** A mistake in a text. */
