@@ -132,7 +132,7 @@ def demo(command, environment, folder):
     said = ran(
         [*command, "demo", "--exit", "--listen", f"{address}:5001"], env=environment, cwd=folder
     )
-    assert "another executor has taken over" in said, said
+    assert "executor-2 has taken over" in said, said
     fetched = pathlib.Path(environment["HOME"]) / ".cache/staunch"
     assert not fetched.exists(), f"the demo fetched a nats-server: {said}"
 

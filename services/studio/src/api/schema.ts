@@ -7715,7 +7715,7 @@ export interface components {
             /** @description Activities that have another id there: the id of each, and the one that it has there. */
             activities?: {
                 [key: string]: string;
-            };
+            } | null;
         } & {
             [key: string]: unknown;
         }) | ({
@@ -7736,7 +7736,7 @@ export interface components {
         }) | ({
             /** @constant */
             type: "Retry";
-            activityIds?: string[];
+            activityIds?: string[] | null;
         } & {
             [key: string]: unknown;
         }) | ({
@@ -7744,7 +7744,7 @@ export interface components {
             type: "Skip";
             activityId?: string | null;
             activityInstanceId?: string | null;
-            outcomes?: string[];
+            outcomes?: string[] | null;
         } & {
             [key: string]: unknown;
         }) | ({
@@ -19481,7 +19481,7 @@ export interface operations {
                      *       type: WriteLine
                      *       text: hello
                      */
-                    "application/yaml": string;
+                    "application/yaml": unknown;
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -2,9 +2,15 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpListener as StdListener};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use listenfd::ListenFd;
 use tokio::net::TcpListener;
+
+/// The sockets that systemd has passed, or why they cannot be used. The environment has them once: who
+/// reads them takes them out of it.
+static PASSED: LazyLock<Mutex<Result<Vec<StdListener>, String>>> =
+    LazyLock::new(|| Mutex::new(all(ListenFd::from_env())));
 
 /// Listens on this address: on the socket with this address that systemd has passed (socket
 /// activation), or on a new one where systemd has passed none.
@@ -12,7 +18,9 @@ use tokio::net::TcpListener;
 /// # Errors
 /// When the address cannot be used, or systemd has passed sockets with other addresses only.
 pub async fn listen(address: SocketAddr) -> io::Result<TcpListener> {
-    match passed(ListenFd::from_env(), address)? {
+    let passed =
+        of_passed(|sockets| Ok(place(sockets, address)?.map(|place| sockets.swap_remove(place))))?;
+    match passed {
         Some(socket) => {
             socket.set_nonblocking(true)?;
             TcpListener::from_std(socket)
@@ -22,35 +30,57 @@ pub async fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 /// Refuses an address that is that of none of the sockets that systemd has passed, if it has passed any.
-/// Takes none of them: [`listen`] still finds them.
+/// Takes none of them.
 ///
 /// # Errors
 /// What to write where.
 pub fn check_passed(address: SocketAddr) -> io::Result<()> {
-    let found = passed(ListenFd::from_env(), address)?;
-    // Its end would close the descriptor.
-    std::mem::forget(found);
-    Ok(())
+    of_passed(|sockets| place(sockets, address).map(drop))
 }
 
-fn passed(mut sockets: ListenFd, address: SocketAddr) -> io::Result<Option<StdListener>> {
-    let mut others = Vec::new();
-    for index in 0..sockets.len() {
-        let Some(socket) = sockets.take_tcp_listener(index)? else { continue };
-        let own = socket.local_addr()?;
-        if own == address {
-            return Ok(Some(socket));
-        }
-        others.push(own.to_string());
-        // Its end would close the descriptor, whose number would then be that of another file.
-        std::mem::forget(socket);
+fn all(mut sockets: ListenFd) -> Result<Vec<StdListener>, String> {
+    let taken = (0..sockets.len()).filter_map(|index| sockets.take_tcp_listener(index).transpose());
+    taken.collect::<io::Result<_>>().map_err(|error| format!("systemd: {error}"))
+}
+
+fn of_passed<T>(work: impl FnOnce(&mut Vec<StdListener>) -> io::Result<T>) -> io::Result<T> {
+    let mut passed = PASSED.lock().unwrap_or_else(PoisonError::into_inner);
+    match &mut *passed {
+        Ok(sockets) => work(sockets),
+        Err(why) => Err(io::Error::new(io::ErrorKind::InvalidInput, why.clone())),
     }
-    if others.is_empty() {
-        return Ok(None);
+}
+
+/// The place of the socket with this address; none where there are no sockets.
+fn place(sockets: &[StdListener], address: SocketAddr) -> io::Result<Option<usize>> {
+    let addresses: Vec<_> =
+        sockets.iter().map(StdListener::local_addr).collect::<io::Result<_>>()?;
+    let place = addresses.iter().position(|own| *own == address);
+    if place.is_some() || sockets.is_empty() {
+        return Ok(place);
     }
+    let others: Vec<_> = addresses.iter().map(ToString::to_string).collect();
     let text = format!(
         "systemd has passed the socket of {}: write the same address in ListenStream= and --listen",
         others.join(", ")
     );
     Err(io::Error::new(io::ErrorKind::AddrNotAvailable, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_socket_is_found_by_its_address_as_often_as_it_is_looked_for() {
+        let new = || StdListener::bind("127.0.0.1:0").unwrap();
+        let sockets = [new(), new()];
+        let address = |at: usize| sockets[at].local_addr().unwrap();
+        for _ in 0..2 {
+            assert_eq!(place(&sockets, address(1)).unwrap(), Some(1));
+        }
+        assert_eq!(place(&[], address(1)).unwrap(), None, "systemd has passed none");
+        let refused = place(&sockets[..1], address(1)).unwrap_err().to_string();
+        assert!(refused.contains(&address(0).to_string()), "{refused}");
+    }
 }
