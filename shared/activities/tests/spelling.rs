@@ -48,6 +48,23 @@ fn members_of_activities_have_the_names_of_the_catalogue() {
 }
 
 #[test]
+fn conditions_of_cases_are_read_whatever_stands_around_them() {
+    let case = |names: [&str; 3], condition: Value| json!({names[0]: "l", names[1]: condition, names[2]: 1});
+    let (sent, kept) = (["Label", "Condition", "Own"], ["label", "condition", "Own"]);
+    for name in ["Switch", "Elsa.FlowSwitch"] {
+        let root = json!({"type": name, "Cases": [
+            case(sent, json!({"Type": "JavaScript", "Value": "true"})),
+            case(sent, json!({"Expression": {"Type": "JavaScript", "Value": "true"}})),
+            case(sent, json!({"Type": "t", "Value": 1, "More": 2}))]});
+        let expected = json!({"type": name, "cases": [
+            case(kept, json!({"type": "JavaScript", "value": "true"})),
+            case(kept, json!({"expression": {"type": "JavaScript", "value": "true"}})),
+            case(kept, json!({"Type": "t", "Value": 1, "More": 2}))]});
+        assert_eq!(spelled(&root).to_string(), expected.to_string());
+    }
+}
+
+#[test]
 fn of_two_members_of_one_name_both_stay() {
     let root = json!({"type": "WriteLine", "Id": "a", "ID": "b", "Text": "t"});
     let expected = json!({"type": "WriteLine", "Id": "a", "ID": "b", "text": "t"});

@@ -67,6 +67,10 @@ impl Walk<'_> {
         for output in &descriptor.outputs {
             wrapper(raw.get_mut(output.name));
         }
+        // Its cases lead to lines, and hold no activities.
+        if descriptor.name == "FlowSwitch" {
+            objects(raw.get_mut("cases")).for_each(part);
+        }
         for port in &descriptor.ports {
             self.port(raw.get_mut(port.name), port.kind, depth + 1);
         }
@@ -87,6 +91,7 @@ impl Walk<'_> {
                 let known = [&PART[..], members].concat();
                 for part in objects(Some(value)) {
                     named(part, &known);
+                    condition(part);
                     for member in members {
                         if let Some(activity) = part.get_mut(*member) {
                             self.activity(activity, depth);
@@ -110,6 +115,26 @@ fn connection(connection: &mut Map) {
         if let Some(Value::Object(end)) = connection.get_mut(end) {
             named(end, &END);
         }
+    }
+}
+
+fn part(part: &mut Map) {
+    named(part, &PART);
+    condition(part);
+}
+
+/// The condition of a part is an expression, with something around it or without; or it is data.
+fn condition(part: &mut Map) {
+    let is_member = |name: &String| EXPRESSION.iter().any(|known| known.eq_ignore_ascii_case(name));
+    let Some(value) = part.get_mut("condition") else { return };
+    match value {
+        Value::Object(members)
+            if members.keys().all(is_member)
+                && find(members, "type").is_some_and(Value::is_string) =>
+        {
+            named(members, &EXPRESSION);
+        }
+        value => wrapper(Some(value)),
     }
 }
 

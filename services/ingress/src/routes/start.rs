@@ -109,6 +109,13 @@ pub(super) async fn start_or_list(
         || members.keys().any(|name| instance_filter::is_of_list(name))
         || instance_filter::is_query_of_list(&params);
     if !is_list {
+        let known = instance_filter::in_query();
+        if let Some(name) = params.names().find(|name| !lenient::is_member(name, &known)) {
+            return Err(Problem::bad_request(format!(
+                "there is no query parameter {name:?} here: a start has none, a list those of GET \
+                 /workflow-instances"
+            )));
+        }
         caller.must("exec:workflow-definitions")?;
         return start(&app, &asking, body, prefer).await;
     }

@@ -87,6 +87,8 @@ async fn a_post_with_the_query_of_a_list_starts_nothing() {
             assert_eq!(list["totalCount"], expected, "{path}?{query}: {list}");
         }
     }
+    let detail = world.post(&format!("{LIST}?bogus=1"), &of_line).await.problem(400);
+    assert!(detail.contains("no query parameter \"bogus\""), "{detail}");
     let mixed = json!({"definitionId": "line", "input": {"a": 1}});
     let detail = world.post(&format!("{LIST}?page=0"), &mixed).await.problem(400);
     assert!(detail.contains("mixes a start with a list"), "{detail}");
