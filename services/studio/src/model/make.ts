@@ -55,6 +55,18 @@ export function newActivity(
   return activity;
 }
 
+/** Members of a definition that only the server sets. */
+export const SET_BY_SERVER = [
+  "id",
+  "version",
+  "createdAt",
+  "publishedAt",
+  "isLatest",
+  "isPublished",
+  "isReadonly",
+  "isSystem",
+];
+
 export function newDefinition(definitionId: string, name: string): Members {
   const lists: [string, Json][] = ["variables", "inputs", "outputs", "outcomes"].map((member) => [
     member,

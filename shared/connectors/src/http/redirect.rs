@@ -53,7 +53,9 @@ impl Hop {
             for name in self.headers.keys().filter(|name| is_credential(name)) {
                 headers.remove(name);
             }
-            for name in &self.secret.headers {
+            // The name of the call is ours, also where the author has given one.
+            let made_of_secrets = self.secret.headers.iter();
+            for name in made_of_secrets.filter(|name| !name.eq_ignore_ascii_case(CALL)) {
                 headers.remove(name.as_str());
             }
         }

@@ -111,10 +111,11 @@ fn secret_call(url: String) -> Request {
         ("Authorization", "Bearer a-secret"),
         ("Proxy-Authorization", "Basic p-secret"),
         ("Cookie", "c=secret"),
+        ("Idempotency-Key", "i-secret"),
     ];
     let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let mut secret = SecretParts::default();
-    secret.headers.insert("X-Made".to_owned());
+    secret.headers.extend(["X-Made", "Idempotency-Key"].map(str::to_owned));
     let content = json!("content");
     Request { method: "POST".into(), headers: headers.into(), content, secret, ..call(url) }
 }

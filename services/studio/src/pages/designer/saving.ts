@@ -4,31 +4,22 @@ import { STUDIO } from "../../api/base";
 import { asProblem } from "../../api/problem";
 import { place } from "../../app/place";
 import { isMembers, type Json, type Members, membersOf, namesOf, objectOf, textOf } from "../../model/json";
+import { SET_BY_SERVER } from "../../model/make";
 import { complain, notify } from "../../ui/notices";
 import { foundBy, isConflict, type Opened, openDefinition, type Saved, saveDefinition } from "./api";
 import type { Studio } from "./store";
 import { w } from "./words";
 
 /** Members of a definition that saving sets, and nobody edits. */
-const SET_BY_SERVER = [
-  "id",
-  "definitionId",
-  "version",
-  "createdAt",
-  "publishedAt",
-  "isLatest",
-  "isPublished",
-  "isReadonly",
-  "isSystem",
-];
+const SET_BY_SAVING = ["definitionId", ...SET_BY_SERVER];
 
 /** The text of the page, with what the server has set since. */
 function withServer(doc: Json, saved: Json): Json {
   if (!isMembers(doc) || !isMembers(saved)) return doc;
-  const names = [...new Set([...namesOf(doc), ...SET_BY_SERVER])];
+  const names = [...new Set([...namesOf(doc), ...SET_BY_SAVING])];
   return objectOf(
     names.flatMap((name): [string, Json][] => {
-      const value = SET_BY_SERVER.includes(name) && name in saved ? saved[name] : doc[name];
+      const value = SET_BY_SAVING.includes(name) && name in saved ? saved[name] : doc[name];
       return value === undefined ? [] : [[name, value]];
     }),
   );

@@ -9,18 +9,7 @@ import {
   objectOf,
   textOf,
 } from "../../../model/json";
-
-/** Members of a definition that only the server sets; what a person reads is better without them. */
-const SET_BY_SERVER = [
-  "id",
-  "version",
-  "createdAt",
-  "publishedAt",
-  "isLatest",
-  "isPublished",
-  "isReadonly",
-  "isSystem",
-];
+import { SET_BY_SERVER } from "../../../model/make";
 
 /** The same value with another activity in the place of each. */
 function mapped(value: Json, change: (activity: Members) => Members): Json {
