@@ -7,6 +7,11 @@ use std::sync::atomic::Ordering;
 use async_nats::connection::State;
 use async_nats::jetstream::Context;
 use async_nats::{Client, Statistics};
+use bus::Error;
+use model::Timestamp;
+use serde_json::Value;
+
+use crate::api::Api;
 
 /// Tells whether a message is still of the stream and of the consumer that were looked at. A pull
 /// outlives a broker that has lost its store: it would take the messages of the new stream for those of
@@ -27,9 +32,7 @@ pub(crate) struct Connection {
 
 impl Incarnation {
     pub(crate) fn of(client: &Client) -> Self {
-        let (client, statistics) = (client.clone(), client.statistics());
-        let connects = statistics.connects.load(Ordering::Acquire);
-        Self { connection: Connection { client, statistics, connects }, last: 0 }
+        Self { connection: Connection::of(client), last: 0 }
     }
 
     /// Whether the message with this number of the consumer is surely of it. Once it may not be, the
@@ -48,6 +51,12 @@ impl Incarnation {
 }
 
 impl Connection {
+    pub(crate) fn of(client: &Client) -> Self {
+        let (client, statistics) = (client.clone(), client.statistics());
+        let connects = statistics.connects.load(Ordering::Acquire);
+        Self { client, statistics, connects }
+    }
+
     /// Whether there was no other one since. While there is none at all, what is sent waits for the
     /// next.
     pub(crate) fn lasts(&self) -> bool {
@@ -60,4 +69,13 @@ impl Connection {
 pub(crate) async fn created(context: &Context, stream: &str) -> Result<String, String> {
     let found = context.get_stream(stream).await.map_err(|error| error.to_string())?;
     Ok(found.cached_info().created.to_string())
+}
+
+/// Whether a stream can have a message that was stored at this time: one that was created later is
+/// another stream of the same name.
+pub(crate) async fn has(api: &Api, stream: &str, stored_at: Timestamp) -> Result<bool, Error> {
+    let info = api.call(&format!("STREAM.INFO.{stream}"), &Value::Null).await;
+    let info = info.map_err(|failure| failure.into_error(&format!("the stream {stream}")))?;
+    let created = info["created"].as_str().and_then(|text| Timestamp::parse(text).ok());
+    Ok(created.is_none_or(|created| created <= stored_at))
 }

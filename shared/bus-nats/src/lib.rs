@@ -34,7 +34,7 @@ mod topology;
 mod wire;
 
 pub use inspect::{ConsumerSeen, Inspection, StreamSeen};
-pub use login::check_urls;
+pub use login::{check_login, check_urls};
 pub use nats::{NatsBus, connect};
 pub use options::{MINIMUM_VERSION, Options, Tls};
 pub use placement::Placement;

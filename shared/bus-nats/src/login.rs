@@ -159,6 +159,14 @@ pub fn check_urls(text: &str) -> Result<(), Error> {
     read_urls(text).map(drop)
 }
 
+/// Refuses URLs, a credentials file or a seed with which no login could be made. Nothing is asked.
+///
+/// # Errors
+/// [`Error::Denied`] with the reason, without secrets.
+pub fn check_login(options: &Options) -> Result<(), Error> {
+    Target::read(options).map(drop)
+}
+
 /// The servers, and the login in their URLs.
 fn read_urls(text: &str) -> Result<(Vec<ServerAddr>, Login), Error> {
     let mut servers = Vec::new();

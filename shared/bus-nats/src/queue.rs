@@ -16,6 +16,7 @@ use crate::api::{
     ApiError, DUPLICATE_IN_PROCESS, STREAM_NOT_FOUND, headers_in, headers_out, message_in,
 };
 use crate::hub::AckAddress;
+use crate::incarnation::{Connection, has};
 use crate::options::ANSWER_MAX;
 use crate::{NatsBus, select};
 
@@ -91,8 +92,11 @@ impl Queue for NatsBus {
     }
 
     async fn pull(&self, max: usize, wait: Duration) -> Result<Vec<Delivery>, Error> {
-        let pulled = self.open()?.pull.pull(max, wait).await?;
-        Ok(pulled.iter().filter_map(|message| self.delivery(message)).collect())
+        let inner = self.open()?;
+        // Counted before anything is taken: see `NatsSettle`.
+        let connection = Connection::of(inner.data_api.client());
+        let pulled = inner.pull.pull(max, wait).await?;
+        Ok(pulled.iter().filter_map(|message| self.delivery(message, &connection)).collect())
     }
 
     async fn read(
@@ -237,17 +241,19 @@ impl NatsBus {
         stream.map_err(|error| Error::Unavailable(format!("the stream {name}: {error}")))
     }
 
-    fn delivery(&self, message: &async_nats::Message) -> Option<Delivery> {
+    fn delivery(&self, message: &async_nats::Message, connection: &Connection) -> Option<Delivery> {
         let (Some(place), Some(reply)) = (AckAddress::of(message), message.reply.clone()) else {
             tracing::warn!(subject = %message.subject, "a pulled message has no sequence in a stream");
             return None;
         };
-        let settle = NatsSettle { bus: self.clone(), address: reply };
+        let stored_at = timestamp(place.stored_nanos);
+        let (bus, connection) = (self.clone(), connection.clone());
+        let settle = NatsSettle { bus, address: reply, connection, stored_at };
         Some(Delivery {
             message: message_in(message),
             sequence: place.sequence,
             attempt: place.attempt,
-            stored_at: timestamp(place.stored_nanos),
+            stored_at,
             settle: Box::new(settle),
         })
     }
@@ -266,11 +272,23 @@ pub(crate) fn timestamp(nanos: i128) -> Timestamp {
 struct NatsSettle {
     bus: NatsBus,
     address: async_nats::Subject,
+    /// The connection over which the message came.
+    connection: Connection,
+    stored_at: Timestamp,
 }
 
 impl NatsSettle {
+    /// Sends nothing where the broker has lost its store since: the address is that of another message
+    /// then, which this would settle.
     async fn send(&self, text: Bytes) -> Result<(), Error> {
-        let client = self.bus.open()?.data_api.client();
+        let inner = self.bus.open()?;
+        if !self.connection.lasts()
+            && !has(&inner.data_api, subject::COMMANDS_STREAM, self.stored_at).await?
+        {
+            tracing::debug!(address = %self.address, "a message is not settled any more");
+            return Ok(());
+        }
+        let client = inner.data_api.client();
         let sent = client.publish(self.address.clone(), text).await;
         sent.map_err(|error| Error::Unavailable(format!("an acknowledgement: {error}")))
     }

@@ -10,7 +10,7 @@ use bus::{Error, Handed, TaskAnswer, Tasks};
 use bytes::Bytes;
 use futures::StreamExt as _;
 use futures::stream::select_all;
-use model::limits;
+use model::{Timestamp, limits};
 use protocol::subject;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -18,6 +18,7 @@ use tokio::time::Instant;
 use crate::NatsBus;
 use crate::api::{CONSUMER_NOT_FOUND, message_in, nanos};
 use crate::hub::AckAddress;
+use crate::incarnation::has;
 use crate::options::ANSWER_MAX;
 use crate::pool::ACK_WAIT;
 use crate::queue::timestamp;
@@ -83,8 +84,16 @@ impl Tasks for NatsBus {
     }
 
     async fn answer_task(&self, address: &str, answer: TaskAnswer) -> Result<(), Error> {
-        if !is_of_a_task(address) {
+        let Some(stored_at) = stored(address) else {
             return Err(Error::Corrupt(format!("{address:?} is no address of a task")));
+        };
+        let api = &self.open()?.data_api;
+        // The broker may have lost its store since: the address is that of another task then, which
+        // this would end.
+        if matches!(answer, TaskAnswer::Done) && !has(api, subject::TASKS_STREAM, stored_at).await?
+        {
+            tracing::debug!(address, "a task is not settled any more");
+            return Ok(());
         }
         let text = match answer {
             TaskAnswer::Done => Bytes::from_static(b"+ACK"),
@@ -93,7 +102,6 @@ impl Tasks for NatsBus {
                 Bytes::from(format!("-NAK {}", json!({"delay": nanos(delay)})))
             }
         };
-        let api = &self.open()?.data_api;
         let sent = api.answer(address.to_owned(), HeaderMap::new(), text, ANSWER_MAX).await;
         sent.map(drop).map_err(|failure| failure.into_error("the answer to a task"))
     }
@@ -244,11 +252,11 @@ fn is_task(message: &Message) -> bool {
     message.status.is_none_or(|status| status == StatusCode::OK)
 }
 
-/// Whether a delivery from the stream of tasks is answered at this address.
-fn is_of_a_task(address: &str) -> bool {
+/// When the task was stored whose delivery is answered at this address; nothing, if it is of no task.
+fn stored(address: &str) -> Option<Timestamp> {
     let is_literal = |byte: u8| byte.is_ascii_graphic() && byte != b'*' && byte != b'>';
-    address.bytes().all(is_literal)
-        && AckAddress::read(address).is_some_and(|place| place.stream == subject::TASKS_STREAM)
+    let place = AckAddress::read(address).filter(|_| address.bytes().all(is_literal))?;
+    (place.stream == subject::TASKS_STREAM).then(|| timestamp(place.stored_nanos))
 }
 
 #[cfg(test)]
@@ -261,7 +269,8 @@ mod tests {
             "$JS.ACK.STAUNCH_TASKS.task-Ship-1.1.22.3.1700000000000000000.5",
             "$JS.ACK._.AC.STAUNCH_TASKS.task-Ship-1.1.22.3.1700000000000000000.5.x",
         ] {
-            assert!(is_of_a_task(address), "{address}");
+            let at = Timestamp::from_millis(1_700_000_000_000);
+            assert_eq!(stored(address), Some(at), "{address}");
         }
         for address in [
             "",
@@ -272,7 +281,7 @@ mod tests {
             "$JS.ACK.STAUNCH_TASKS.task-Ship-1.1.22.3.5",
             "$JS.ACK.STAUNCH_TASKS.task-Ship-1.1.x.3.1700000000000000000.5",
         ] {
-            assert!(!is_of_a_task(address), "{address}");
+            assert_eq!(stored(address), None, "{address}");
         }
     }
 }

@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use bus::{
-    Bucket, Bus as _, Change, Endpoint, Error, Kv, Leases, Put, Queue as _, TOMBSTONE_TTL, Terms,
-    Watch, Wire as _,
+    Bucket, Bus as _, Change, Endpoint, Error, Kv, Leases, Put, Queue as _, Stream, TOMBSTONE_TTL,
+    TaskAnswer, Tasks as _, Terms, Watch, Wire as _,
 };
 use bus_nats::{NatsBus, Options, Topology, connect};
 use bytes::Bytes;
@@ -361,6 +361,54 @@ async fn a_wiped_server_is_provisioned_again_where_that_is_asked_for() {
             && bus.kv(Bucket::Nodes).get("a").await.is_ok()
     })
     .await;
+}
+
+/// A broker that has lost its store gives the numbers of the earlier messages to others: a late
+/// acknowledgement settles neither a command nor a task of the new streams.
+#[tokio::test]
+async fn a_late_acknowledgement_settles_nothing_of_a_new_broker() {
+    let mut server = nats().await;
+    let kind = [("a".to_owned(), 1)];
+    let take = async |bus: &NatsBus| {
+        bus.provide("a", 1).await.unwrap();
+        bus.publish(command(&testkit::unique("c"))).await.unwrap();
+        let task =
+            Message { subject: "staunch.task.a.1".to_owned(), ..command(&testkit::unique("t")) };
+        bus.publish(task).await.unwrap();
+        let commands = bus.pull(1, BOUND).await.unwrap();
+        let tasks = bus.take_tasks(&kind, 1, BOUND).await.unwrap();
+        (commands.into_iter().next().unwrap(), tasks.into_iter().next().unwrap())
+    };
+    let left = async |bus: &NatsBus| {
+        let of = async |stream| bus.span(stream).await.map(|span| span.messages).ok();
+        (of(Stream::Commands).await, of(Stream::Tasks).await)
+    };
+    let bus = bus_on(&server).await;
+    let early = take(&bus).await;
+
+    server.wipe().await;
+    let late = bus_on(&server).await;
+    let (command, task) = take(&late).await;
+    assert_eq!(command.sequence, early.0.sequence, "the number means another command");
+    eventually("it is connected", BOUND, async || bus.ping().await.is_ok()).await;
+    early.0.settle.ack().await.unwrap();
+    bus.answer_task(&early.1.address, TaskAnswer::Done).await.unwrap();
+    // What is sent after them on the same connection is answered after them.
+    eventually("it is connected", BOUND, async || bus.ping().await.is_ok()).await;
+    assert_eq!(left(&late).await, (Some(1), Some(1)), "neither is settled");
+    println!("G1: late acknowledgements of a command and of a task settled none of the new broker");
+    command.settle.ack().await.unwrap();
+    late.answer_task(&task.address, TaskAnswer::Done).await.unwrap();
+    eventually("both are settled", BOUND, async || left(&late).await == (Some(0), Some(0))).await;
+
+    // A broker that comes back with its store has the same streams.
+    let (command, task) = take(&late).await;
+    server.server().stop().await.unwrap();
+    server.server().restart().await.unwrap();
+    eventually("it is connected", BOUND, async || late.ping().await.is_ok()).await;
+    command.settle.ack().await.unwrap();
+    late.answer_task(&task.address, TaskAnswer::Done).await.unwrap();
+    eventually("both are settled", BOUND, async || left(&late).await == (Some(0), Some(0))).await;
 }
 
 /// A server that has crashed rebuilds a bucket from its files: a purged value is in it again once the
