@@ -251,6 +251,29 @@ PLACEHOLDERS = {
 }
 
 
+CREDENTIALS = """-----BEGIN NATS USER JWT-----
+a.b.c
+------END NATS USER JWT------
+
+-----BEGIN USER NKEY SEED-----
+SUAB
+------END USER NKEY SEED------
+"""
+
+
+def authorities(path):
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1"]
+    made += ["-subj", "/CN=authority", "-keyout", os.devnull, "-out", path]
+    subprocess.run(made, check=True, capture_output=True)
+
+
+# Files that a pod has from secrets and this machine has not: what makes one in their place.
+FILES = {
+    "STAUNCH_NATS_CA": authorities,
+    "STAUNCH_NATS_CREDS": lambda path: pathlib.Path(path).write_text(CREDENTIALS),
+}
+
+
 def check_process(who, container):
     """The binary knows every flag, and accepts all variables together."""
     arguments = container["args"]
@@ -274,7 +297,11 @@ def check_process(who, container):
             complain(f"{who}: there is no setting {known}")
     if arguments[0] == "server":
         given = {name: str(value) for name, value in environment.items()}
-        with tempfile.TemporaryDirectory() as empty:
+        with tempfile.TemporaryDirectory() as empty, tempfile.TemporaryDirectory() as secrets:
+            for name in given.keys() & FILES.keys():
+                path = os.path.join(secrets, name)
+                FILES[name](path)
+                given[name] = path
             ran = subprocess.run(
                 [STAUNCH, "config", *arguments[1:]],
                 capture_output=True,

@@ -149,10 +149,19 @@ impl Config {
     /// # Errors
     /// When the master keys cannot be read, or a place cannot be opened.
     pub fn from_settings(settings: &chassis::Settings) -> Result<Self, Unusable> {
-        let text = settings.secrets_key.as_ref().map(chassis::Secret::expose);
-        let master = vault::Master::load(settings.secrets_key_file.as_deref(), text)?;
+        let master = master(settings)?;
         let payload_places = payloads::Places::open(&settings.payload_store)?;
         Ok(Self { master, payload_places, ..Self::from(settings) })
+    }
+
+    /// Refuses master keys and places of payloads that cannot be used, as [`Self::from_settings`] does.
+    /// Nothing is asked and nothing is made.
+    ///
+    /// # Errors
+    /// When the master keys cannot be read, or a text names no place.
+    pub fn check_files(settings: &chassis::Settings) -> Result<(), Unusable> {
+        master(settings)?;
+        Ok(payloads::Places::check(&settings.payload_store)?)
     }
 
     /// The pause between two progress messages for a delivery in progress.
@@ -160,4 +169,10 @@ impl Config {
     pub fn progress_every(&self) -> Duration {
         (self.ack_wait / 3).max(Duration::from_millis(1))
     }
+}
+
+/// The master keys of secrets in these settings.
+fn master(settings: &chassis::Settings) -> Result<Option<vault::Master>, vault::Error> {
+    let text = settings.secrets_key.as_ref().map(chassis::Secret::expose);
+    vault::Master::load(settings.secrets_key_file.as_deref(), text)
 }

@@ -172,11 +172,22 @@ async fn identify(app: &App, headers: &HeaderMap) -> Result<Caller, Problem> {
             caller.ok_or_else(|| Problem::unauthorized("the API key is not known, or has expired"))
         }
         Some(Credentials::Token(token)) if auth.takes_tokens() => with_token(app, token).await,
-        _ => Err(Problem::unauthorized(format!(
-            "the Authorization header is of another scheme: use {}",
-            named(auth)
-        ))),
+        _ => Err(unusable(headers, auth)),
     }
+}
+
+/// The refusal of an `Authorization` header without credentials of a scheme that is on.
+fn unusable(headers: &HeaderMap, auth: Auth) -> Problem {
+    let text = headers.get(AUTHORIZATION).map(|value| String::from_utf8_lossy(value.as_bytes()));
+    let text = text.unwrap_or_default();
+    let (scheme, secret) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
+    let is_on = schemes(auth).iter().any(|(on, _)| on.eq_ignore_ascii_case(scheme));
+    let flaw = match (is_on, secret.trim()) {
+        (false, _) => "is of another scheme",
+        (true, "") => "has nothing after its scheme",
+        (true, _) => "has other characters than visible ASCII",
+    };
+    Problem::unauthorized(format!("the Authorization header {flaw}: use {}", named(auth)))
 }
 
 /// The sender with these credentials; `None` if they are no good, or their scheme is off.
@@ -324,6 +335,26 @@ mod tests {
         check("ApiKey ", None);
         check("Bearer", None);
         check("abc", None);
+    }
+
+    #[test]
+    fn a_header_without_credentials_says_what_is_wrong_with_it() {
+        let check = |text: &[u8], auth: Auth, flaw: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(AUTHORIZATION, HeaderValue::from_bytes(text).unwrap());
+            let problem = unusable(&headers, auth);
+            let expected = format!("the Authorization header {flaw}: use Authorization: ");
+            assert!(problem.detail().starts_with(&expected), "{}", problem.detail());
+        };
+        let (empty, another) = ("has nothing after its scheme", "is of another scheme");
+        check(b"Bearer", Auth::BOTH, empty);
+        check(b"bearer ", Auth::BOTH, empty);
+        check(b"ApiKey", Auth::API_KEY, empty);
+        check("Bearer \u{fc}".as_bytes(), Auth::BOTH, "has other characters than visible ASCII");
+        check(b"Bearer a.b.c", Auth::API_KEY, another);
+        check(b"Bearer", Auth::API_KEY, another);
+        check(b"Basic abc", Auth::BOTH, another);
+        check(b"abc", Auth::BOTH, another);
     }
 
     #[test]

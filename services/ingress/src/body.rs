@@ -24,7 +24,7 @@ use crate::Problem;
 use crate::auth::permission;
 pub(crate) use mismatch::Mismatch;
 
-/// A JSON body; an empty one is an empty object.
+/// A JSON body, perhaps with a byte order mark before it; an empty one is an empty object.
 #[derive(Debug)]
 pub(crate) struct Body<T>(pub(crate) T);
 
@@ -37,7 +37,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
         let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
         let is_secret = route.is_some_and(permission::takes_secret);
         let bytes = bytes(request).await?;
-        if bytes.is_empty() {
+        if json::without_byte_order_mark(&bytes).is_empty() {
             return parse(b"{}").map(Self);
         }
         if !content_type.as_deref().is_none_or(media::is_json) {
@@ -128,6 +128,7 @@ fn parse_secret<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
 }
 
 fn value_in(bytes: &[u8]) -> Result<serde_json::Value, Problem> {
+    let bytes = json::without_byte_order_mark(bytes);
     depth::check_json_carrier(bytes).map_err(|flaw| Problem::bad_request(flaw.to_string()))?;
     json::check_integers(bytes)
         .map_err(|flaw| Problem::bad_request(format!("in the body, {flaw}")))?;
@@ -164,10 +165,12 @@ impl Params {
     pub(crate) fn only(&self, known: &[&str]) -> Result<(), Problem> {
         match self.0.iter().find(|(name, _)| !lenient::is_member(name, known)) {
             None => Ok(()),
-            Some((name, _)) => Err(Problem::bad_request(format!(
-                "there is no query parameter {name:?} here: use {}",
-                known.join(", ")
-            ))),
+            Some((name, _)) => {
+                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+                Err(Problem::bad_request(format!(
+                    "there is no query parameter {name:?} here: use {known}"
+                )))
+            }
         }
     }
 
@@ -298,6 +301,7 @@ mod tests {
         assert!(params.only(&["page", "ids", "empty"]).is_ok());
         let problem = params.only(&["page", "empty"]).unwrap_err();
         assert!(problem.detail().contains("no query parameter \"ids\" here: use page, empty"));
+        assert!(params.only(&[]).unwrap_err().detail().ends_with("here: use none"));
         let flags = Params(vec![("IsSystem".to_owned(), "False".to_owned())]);
         assert_eq!(flags.flag("isSystem").unwrap(), Some(false));
         assert_eq!(flags.flag("publish").unwrap(), None);

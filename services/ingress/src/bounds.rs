@@ -27,14 +27,26 @@ pub(crate) fn list(what: &str, items: &[String]) -> Result<(), Problem> {
     items.iter().try_for_each(|item| name(what, item))
 }
 
+/// Refuses a list of more activities than a definition has, the workflow itself counted. Their ids and paths
+/// are as long as a publication takes them: a path has the ids of all activities around one, and only the
+/// size of the document limits an id. The size of the body limits them here.
+pub(crate) fn activities(what: &str, items: &[String]) -> Result<(), Problem> {
+    // The same number as in `constraints.json`.
+    const _: () = assert!(limits::ACTIVITIES_MAX == 10_000, "see the description of the filters");
+    at_most(limits::ACTIVITIES_MAX + 1, what, items.len())
+}
+
 /// Refuses a list of too many items.
 pub(crate) fn count(what: &str, items: usize) -> Result<(), Problem> {
-    if items <= limits::REQUEST_ITEMS_MAX {
+    at_most(limits::REQUEST_ITEMS_MAX, what, items)
+}
+
+fn at_most(max: usize, what: &str, items: usize) -> Result<(), Problem> {
+    if items <= max {
         return Ok(());
     }
     Err(Problem::bad_request(format!(
-        "{what} has {items} items: use at most {}, in several requests",
-        limits::REQUEST_ITEMS_MAX
+        "{what} has {items} items: use at most {max}, in several requests"
     )))
 }
 

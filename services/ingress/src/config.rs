@@ -7,6 +7,7 @@ use chassis::http::TlsFiles;
 use chassis::{Auth, LiveKey, Networks, Rate, Settings, WebOrigins};
 use engine::outside::NatsConfig;
 use model::{Retries, limits};
+use payloads::Places;
 
 use crate::demo::Demo;
 use crate::identity::config::IdentityConfig;
@@ -94,7 +95,7 @@ pub struct Config {
     /// Bytes above which contents rest in payloads.
     pub payload_above: usize,
     /// Where payloads rest.
-    pub payload_places: payloads::Places,
+    pub payload_places: Places,
     /// The longest wait for an instance to answer, unless its endpoint sets one.
     pub answer_time_max: Duration,
     /// The largest number of requests in progress; further ones are refused with 503.
@@ -151,7 +152,7 @@ impl Default for Config {
             body_bytes_max: limits::COMMAND_BYTES_MAX,
             payload_bytes_max: limits::PAYLOAD_BYTES_MAX,
             payload_above: limits::PAYLOAD_ABOVE_BYTES,
-            payload_places: payloads::Places::default(),
+            payload_places: Places::default(),
             answer_time_max: Duration::from_secs(30),
             requests_max: 4_096,
             bodies_bytes_max: limits::BODIES_BYTES_MAX,
@@ -175,6 +176,23 @@ impl Config {
     /// # Errors
     /// [`Invalid`] names a value that works.
     pub fn from_settings(settings: &Settings) -> Result<Self, Invalid> {
+        Self::resting(settings, Places::open)
+    }
+
+    /// Refuses settings, and files that they name, as [`Self::from_settings`] does. Nothing is asked and
+    /// nothing is made.
+    ///
+    /// # Errors
+    /// [`Invalid`] names a value that works.
+    pub fn check_files(settings: &Settings) -> Result<(), Invalid> {
+        let unopened = |texts: &[String]| Places::check(texts).map(|()| Places::default());
+        Self::resting(settings, unopened).map(drop)
+    }
+
+    fn resting(
+        settings: &Settings,
+        places: impl FnOnce(&[String]) -> Result<Places, payloads::Error>,
+    ) -> Result<Self, Invalid> {
         let config = Self {
             listen: settings.listen,
             connections_max: settings.max_connections,
@@ -202,7 +220,7 @@ impl Config {
             body_bytes_max: settings.max_body_bytes,
             payload_bytes_max: settings.payload_bytes,
             payload_above: settings.payload_above,
-            payload_places: payloads::Places::open(&settings.payload_store)
+            payload_places: places(&settings.payload_store)
                 .map_err(|error| Invalid::Payloads(error.to_string()))?,
             backlog_max: settings.max_backlog,
             removals_at_once: removals_at_once(settings),

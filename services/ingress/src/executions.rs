@@ -137,10 +137,17 @@ impl Executions {
         &self.records
     }
 
-    /// Whether one of these records stands for executions that have no lines of their own.
-    pub(crate) fn has_unwritten(&self, fits: impl Fn(&ExecutionRecord) -> bool) -> bool {
-        let counted = self.records.iter().zip(&self.counts);
-        counted.into_iter().any(|(record, counts)| counts.starts > 0 && fits(record))
+    /// The number of executions of the activities with these paths and ids, as the report has it: also
+    /// of those that have no record. Of all, or of those alone that are over, or are not.
+    pub(crate) fn count(&self, is_of: impl Fn(&str, &str) -> bool, completed: Option<bool>) -> u64 {
+        let stats = self.stats(&[]).into_iter();
+        let wanted = stats.filter(|one| is_of(&one.activity_node_id, &one.activity_id));
+        let counts = wanted.map(|one| match completed {
+            None => one.started_count,
+            Some(true) => one.completed_count,
+            Some(false) => one.uncompleted_count,
+        });
+        counts.sum()
     }
 
     pub(crate) fn get(&self, id: &str) -> Option<&ExecutionRecord> {

@@ -1,4 +1,5 @@
-//! The head of a request: headers of which there is one, and the one host that it names.
+//! The head of a request: headers of which there is one, the one host that it names, and texts in its URI
+//! that nothing can have.
 //!
 //! A proxy and this server have to read the same request. Where a header stands twice, the proxy may
 //! check the last value and this server use the first; so such a request is refused. The framing of
@@ -8,7 +9,7 @@
 use axum::extract::Request;
 use axum::http::header::{HOST, TRANSFER_ENCODING};
 use axum::http::uri::Authority;
-use axum::http::{HeaderValue, StatusCode, Version};
+use axum::http::{HeaderValue, StatusCode, Uri, Version};
 use chassis::http::Peer;
 
 use crate::Problem;
@@ -64,6 +65,26 @@ pub(crate) fn check(request: &Request) -> Result<(), Problem> {
     }
 }
 
+/// Refuses a path or a query with a NUL: PostgreSQL has no such text, neither to store nor to look for.
+///
+/// # Errors
+/// 400, with the place.
+pub(crate) fn check_nul(uri: &Uri) -> Result<(), Problem> {
+    const NUL: &str = "%00";
+    const NAME_CHARS_MAX: usize = 50;
+    let refused = |place: &str| {
+        Err(Problem::bad_request(format!("{place} has a NUL character ({NUL}): leave it out")))
+    };
+    if uri.path().contains(NUL) {
+        return refused("the path");
+    }
+    let mut pairs = uri.query().unwrap_or_default().split('&');
+    let Some(pair) = pairs.find(|pair| pair.contains(NUL)) else { return Ok(()) };
+    let name: String =
+        pair.split('=').next().unwrap_or_default().chars().take(NAME_CHARS_MAX).collect();
+    refused(&format!("query parameter {name}"))
+}
+
 /// True for the characters of names, addresses and ports: there is no user, and no list.
 fn is_of_a_host(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte))
@@ -99,6 +120,28 @@ mod tests {
         let problem = check(&request).err()?;
         assert_eq!(problem.status(), StatusCode::BAD_REQUEST);
         Some(problem.detail().to_owned())
+    }
+
+    #[test]
+    fn a_nul_is_refused_with_its_place() {
+        let refusal = |uri: &str| {
+            let problem = check_nul(&uri.parse().unwrap()).err()?;
+            assert_eq!(problem.status(), StatusCode::BAD_REQUEST);
+            Some(problem.detail().to_owned())
+        };
+        for uri in ["/", "/a%20b", "/a%2500", "/a?b=c&d", "/a?b=%2500&c=%01", "*"] {
+            assert_eq!(refusal(uri), None, "{uri}");
+        }
+        for (uri, place) in [
+            ("/labels/a%00", "the path"),
+            ("/a%00?b=%00", "the path"),
+            ("/a?page=1&searchTerm=a%00b", "query parameter searchTerm"),
+            ("/a?b%00", "query parameter b%00"),
+            ("/a?b=%%00", "query parameter b"),
+        ] {
+            let expected = format!("{place} has a NUL character (%00): leave it out");
+            assert_eq!(refusal(uri), Some(expected), "{uri}");
+        }
     }
 
     #[test]

@@ -11,6 +11,9 @@ const SIZE: u64 = 100;
 /// The last page that may be asked for.
 pub(crate) const PAGE_MAX: u64 = limits::PAGE_SKIP_MAX / limits::PAGE_ITEMS_MAX;
 
+/// The names of a part in a query.
+const NAMES: [&str; 4] = ["page", "pageSize", "skip", "take"];
+
 /// The part of a list, as a request names it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Part {
@@ -24,6 +27,16 @@ pub(crate) struct Part {
 }
 
 impl Part {
+    /// The part that the query of a list names, which may have these filters beside.
+    ///
+    /// # Errors
+    /// 400 for another name: without the filter that it is meant to be, the list would have more than
+    /// was asked for.
+    pub(crate) fn of_list(params: &Params, filters: &[&str]) -> Result<Self, Problem> {
+        params.only(&[filters, &NAMES].concat())?;
+        Self::of(params)
+    }
+
     /// The part that the query names.
     pub(crate) fn of(params: &Params) -> Result<Self, Problem> {
         Ok(Self {
@@ -78,6 +91,20 @@ impl Part {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_query_of_a_list_has_its_filters_and_a_part_alone() {
+        let of = |name: &str| {
+            let params = Params(vec![(name.to_owned(), "3".to_owned())]);
+            Part::of_list(&params, &["who", "what"])
+        };
+        assert_eq!(of("PageSize").unwrap().page_size, Some(3));
+        assert!(of("Who").is_ok());
+        let detail = of("whom").unwrap_err().detail().to_owned();
+        let expected = "there is no query parameter \"whom\" here: use who, what, page, pageSize, \
+                        skip, take";
+        assert_eq!(detail, expected);
+    }
 
     #[test]
     fn parts_have_bounds() {

@@ -240,15 +240,17 @@ impl Problem {
         Self::new(status, slug, if text.is_empty() { reason } else { text })
     }
 
-    /// Each mistake in a text of its own.
+    /// Each mistake in a text of its own, which begins with its activity and property.
     pub(crate) fn texts(&self) -> Vec<String> {
         let text = |error: &Value| {
-            let message = error.get("message").and_then(Value::as_str).unwrap_or_default();
-            let place =
-                ["activityId", "property"].into_iter().find_map(|it| error.get(it)?.as_str());
-            match place {
-                Some(place) => format!("{place}: {message}"),
-                None => message.to_owned(),
+            let text = |member: &str| error.get(member).and_then(Value::as_str);
+            let message = text("message").unwrap_or_default();
+            match (text("activityId"), text("property")) {
+                (Some(activity), Some(property)) => {
+                    format!("{activity}, property {property}: {message}")
+                }
+                (Some(place), None) | (None, Some(place)) => format!("{place}: {message}"),
+                (None, None) => message.to_owned(),
             }
         };
         match self.validation_errors() {
@@ -343,6 +345,19 @@ impl From<catalog::Error> for Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_names_the_activity_and_the_property() {
+        let said = |activity: Value, property: Value| {
+            let error =
+                json!({"activityId": activity, "property": property, "message": "give one"});
+            Problem::invalid_definition(vec![error]).texts()
+        };
+        assert_eq!(said(json!("t"), json!("url")), ["t, property url: give one"]);
+        assert_eq!(said(json!("t"), Value::Null), ["t: give one"]);
+        assert_eq!(said(Value::Null, json!("name")), ["name: give one"]);
+        assert_eq!(said(Value::Null, Value::Null), ["give one"]);
+    }
 
     #[test]
     fn titles_are_the_slug_in_words() {

@@ -11,6 +11,7 @@
 mod barrier;
 mod consumers;
 mod index;
+mod missing;
 mod precondition;
 mod together;
 
@@ -32,6 +33,7 @@ use barrier::{announce, announce_all};
 pub(crate) use consumers::all;
 use consumers::{Spread, Updates};
 use index::{Children, Index};
+pub(crate) use missing::{missing_version, unknown};
 pub(crate) use precondition::{Precondition, etag};
 pub(crate) use together::{check_together, publish_together};
 
@@ -282,31 +284,6 @@ pub(crate) async fn latest_of(app: &App, id: &DefinitionId) -> Result<Option<Def
     Ok(app.cx.store.definition(id, VersionOption::Latest).await?)
 }
 
-/// 404 for a definition.
-pub(crate) fn unknown(id: &DefinitionId) -> Problem {
-    Problem::not_found(format!("there is no workflow definition {:?}", id.as_str()))
-}
-
-/// 404 for a version of a definition: which is missing, and which there are.
-pub(crate) async fn missing_version(
-    app: &App,
-    id: &DefinitionId,
-    wanted: &str,
-) -> Result<Problem, Problem> {
-    let Some(latest) = latest_of(app, id).await? else { return Ok(unknown(id)) };
-    let published = app.cx.store.definition(id, VersionOption::Published).await?;
-    let published = match published.map(|published| published.version) {
-        Some(version) if version == latest.version => "which is published".to_owned(),
-        Some(version) => format!("and version {version} is published"),
-        None => "and none is published".to_owned(),
-    };
-    Ok(Problem::not_found(format!(
-        "workflow definition {:?} has no version {wanted}: the latest is version {}, {published}",
-        id.as_str(),
-        latest.version
-    )))
-}
-
 /// Refuses a change of a read-only definition.
 pub(crate) fn refuse_read_only(target: Option<&Definition>) -> Result<(), Problem> {
     match target {
@@ -329,10 +306,11 @@ fn contended(id: &DefinitionId) -> Problem {
 
 /// 409: instances need what would be deleted.
 fn in_use(instances: u64) -> Problem {
-    Problem::conflict(
-        "still-running",
-        format!("{instances} instances of it are not finished and need it: cancel them first"),
-    )
+    let detail = match instances {
+        1 => "1 instance of it is not finished and needs it: cancel it first".to_owned(),
+        _ => format!("{instances} instances of it are not finished and need it: cancel them first"),
+    };
+    Problem::conflict("still-running", detail)
 }
 
 /// The content as the latest version while that is a draft, and as the next version otherwise.

@@ -89,9 +89,11 @@ pub(crate) async fn answer(State(app): State<Arc<App>>, request: Request, next: 
     trace::observe(&app, request, run).await
 }
 
-/// Lets a request in: its origin is allowed, there is room for it, and its caller is known.
+/// Lets a request in: its origin is allowed, its URI can be looked for, there is room for it, and its caller
+/// is known.
 async fn enter(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    if let Err(problem) = auth::origin::guard(&app, &request) {
+    let is_allowed = auth::origin::guard(&app, &request);
+    if let Err(problem) = is_allowed.and_then(|()| head::check_nul(request.uri())) {
         return problem.into_response();
     }
     let shielded = shield::must_be_secure(&app.config, &request);

@@ -41,6 +41,7 @@ mod payloads;
 pub(crate) mod plans;
 mod publishing;
 mod reading;
+mod removal;
 mod resilience;
 mod resume;
 mod roles;
@@ -117,7 +118,6 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(instances::get, instances::delete))
         .routes(routes!(instances::execution_state))
         .routes(routes!(why::why))
-        .routes(routes!(journal::journal, journal::journal_filtered))
         .routes(routes!(journal::newest))
         .routes(routes!(journal::state))
         .routes(routes!(executions::list))
@@ -126,7 +126,6 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(executions::by_id))
         .routes(routes!(executions::get))
         .routes(routes!(executions::call_stack))
-        .routes(routes!(executions::report))
         .routes(routes!(instances::variables, alterations::set_variables))
         .routes(routes!(alterations::alter))
         .routes(routes!(alterations::run))
@@ -254,9 +253,11 @@ fn labels() -> Routes {
         .routes(routes!(labels::of_version, labels::set_of_version))
 }
 
-/// The routes under each mount of the API that take whole definitions.
+/// The routes under each mount of the API that take whole definitions, or the ids of all activities of one.
 pub(crate) fn documents() -> Routes {
     Routes::default()
+        .routes(routes!(journal::journal, journal::journal_filtered))
+        .routes(routes!(executions::report))
         .routes(routes!(transfers::import))
         .routes(routes!(checking::check))
         .routes(routes!(short_form::shorten))

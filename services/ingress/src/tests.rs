@@ -43,6 +43,7 @@ mod over_nats;
 mod payloads;
 mod placeholder;
 mod plans;
+mod queries;
 mod restarts;
 mod resume;
 mod runs;

@@ -269,6 +269,25 @@ mod tests {
         assert!(failure.details[0].starts_with(&expected), "{failure}");
     }
 
+    /// Tools of Windows write one.
+    #[test]
+    fn a_file_may_begin_with_a_byte_order_mark() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in [
+            ("hello.json", r#"{"name": "Hello", "root": {"type": "WriteLine", "text": "x"}}"#),
+            ("hello.yaml", "name: Hello\nroot: {type: WriteLine, text: x}\n"),
+        ] {
+            let path = folder.path().join(name);
+            std::fs::write(&path, format!("\u{feff}{text}")).unwrap();
+            let document = Document::read(&path).unwrap();
+            assert_eq!(document.body["name"], "Hello", "{name}");
+        }
+        let path = folder.path().join("input.json");
+        std::fs::write(&path, "\u{feff}{\"Amount\": 1}").unwrap();
+        let input = input::parse(&format!("@{}", path.display())).unwrap();
+        assert_eq!(input["Amount"], 1);
+    }
+
     #[test]
     fn a_finding_of_the_engine_is_reported_at_its_property() {
         let folder = tempfile::tempdir().unwrap();

@@ -59,7 +59,7 @@ pub(crate) fn task_kind(text: &str) -> Result<String, String> {
     }
 }
 
-/// Reads a text file that is not larger than a definition may be.
+/// Reads a text file that is not larger than a definition may be, without a byte order mark at its start.
 ///
 /// # Errors
 /// When it cannot be read or is too large.
@@ -73,7 +73,10 @@ pub(crate) fn file(path: &Path) -> Result<String, Failure> {
         Ok(length) if length > DEFINITION_BYTES_MAX => Err(Failure::usage(format!(
             "{shown} is larger than {DEFINITION_BYTES_MAX} bytes, the limit of a definition"
         ))),
-        Ok(_) => Ok(text),
+        Ok(_) => Ok(match text.strip_prefix('\u{feff}') {
+            Some(rest) => rest.to_owned(),
+            None => text,
+        }),
         Err(error) => Err(Failure::usage(format!("cannot read {shown}: {error}"))),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bus::Bus;
-use chassis::http::Tls;
+use chassis::http::{Tls, TlsFiles};
 use chassis::{Admin, Clock as _, ConfigError, Life, LogFormat, Settings, SystemClock};
 use connectors::Connectors;
 use ingress::Demo;
@@ -50,6 +50,7 @@ impl Roles {
     ) -> Result<Self, Failure> {
         let roles = chosen(settings)?;
         check_texts(settings)?;
+        check_files(settings)?;
         for role in &roles {
             check(role, settings).map_err(|why| Failure::usage(format!("{role}: {why}")))?;
         }
@@ -160,6 +161,32 @@ pub(crate) fn check_texts(settings: &Settings) -> Result<(), Failure> {
     archive.map(drop).map_err(|error| Failure::usage(format!("archive-to: {error}")))
 }
 
+/// Refuses files that the settings name, and places of payloads, with which a role could not run. Nothing
+/// is connected and nothing is made.
+///
+/// # Errors
+/// A usage error that names the setting and the file.
+pub(crate) fn check_files(settings: &Settings) -> Result<(), Failure> {
+    for role in chosen(settings)? {
+        let checked = match role {
+            "executor" => executor::Config::check_files(settings).map_err(|why| why.to_string()),
+            "timer" => {
+                payloads::Places::check(&settings.payload_store).map_err(|why| why.to_string())
+            }
+            GATEWAY => check_gateway(settings),
+            _ => Ok(()),
+        };
+        checked.map_err(|why| Failure::usage(format!("{role}: {why}")))?;
+    }
+    Ok(())
+}
+
+fn check_gateway(settings: &Settings) -> Result<(), String> {
+    ingress::Config::check_files(settings).map_err(|why| why.to_string())?;
+    let tls = TlsFiles::from_settings(settings).map(Tls::read).transpose();
+    tls.map(drop).map_err(|why| why.to_string())
+}
+
 /// The roles of this process, in the order of the path of a command.
 fn chosen(settings: &Settings) -> Result<Vec<&'static str>, Failure> {
     let unknown = settings.role.iter().find(|role| {
@@ -177,7 +204,8 @@ fn chosen(settings: &Settings) -> Result<Vec<&'static str>, Failure> {
     Ok(roles)
 }
 
-/// Refuses settings and files with which a role could not run, before anything is connected.
+/// Refuses settings with which a role could not run, and places that cannot be opened, before anything is
+/// connected. Files are known to be good by then.
 fn check(role: &str, settings: &Settings) -> Result<(), String> {
     match role {
         "executor" => {
@@ -186,8 +214,6 @@ fn check(role: &str, settings: &Settings) -> Result<(), String> {
         "timer" => timer::Config::from_settings(settings).map(drop).map_err(|why| why.to_string()),
         GATEWAY => {
             let config = ingress::Config::from_settings(settings).map_err(|why| why.to_string())?;
-            let tls = config.tls.map(Tls::read).transpose();
-            tls.map(drop).map_err(|why| why.to_string())?;
             chassis::http::check_passed(config.listen).map_err(|why| why.to_string())
         }
         _ => Ok(()),

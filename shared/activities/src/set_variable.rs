@@ -97,6 +97,19 @@ mod tests {
         check(json!({"id": ""}), "there is no variable: choose one");
     }
 
+    #[test]
+    fn a_warning_names_an_unknown_variable_by_its_id_where_it_has_no_name() {
+        let check = |variable: Value, shown: &str| {
+            let node = json!({"type": "SetVariable", "id": "s", "variable": variable, "value": 1});
+            let expected =
+                format!("activity s: variable: there is no variable {shown} here: declare it");
+            assert_eq!(crate::tests::warnings(node), [expected]);
+        };
+        check(json!({"id": "zz"}), "zz");
+        check(json!({"id": "zz", "name": "Gone"}), "Gone");
+        check(json!({"name": "Gone"}), "Gone");
+    }
+
     fn hiding(driver: &str, root: Value) -> Value {
         json!({
             "variables": [

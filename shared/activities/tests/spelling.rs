@@ -18,7 +18,7 @@ fn members_of_activities_have_the_names_of_the_catalogue() {
         "Metadata": {"Designer": {"Id": 1}}, "CustomProperties": {"Type": 1, "CanStartWorkflow": true},
         "Variables": [{"Id": "v", "Name": "V", "TypeName": "Object", "Value": data()}],
         "Connections": [{"Source": {"Activity": "if", "Port": "Done"}, "Target": {"Activity": "w"},
-            "Vertices": [{"X": 1}]}],
+            "Vertices": [{"X": 1, "Y": 2.5}, {"x": 3, "Z": 4}]}],
         "Activities": [
             {"Id": "if", "Type": "If", "Condition": {"TypeName": "Boolean",
                 "Expression": {"Type": "JavaScript", "Value": "true"}},
@@ -32,7 +32,7 @@ fn members_of_activities_have_the_names_of_the_catalogue() {
         "metadata": {"Designer": {"Id": 1}}, "customProperties": {"Type": 1, "CanStartWorkflow": true},
         "variables": [{"id": "v", "name": "V", "typeName": "Object", "value": data()}],
         "connections": [{"source": {"activity": "if", "port": "Done"}, "target": {"activity": "w"},
-            "vertices": [{"X": 1}]}],
+            "vertices": [{"x": 1, "y": 2.5}, {"x": 3, "Z": 4}]}],
         "activities": [
             {"id": "if", "type": "If", "condition": {"typeName": "Boolean",
                 "expression": {"type": "JavaScript", "value": "true"}},
@@ -62,6 +62,28 @@ fn conditions_of_cases_are_read_whatever_stands_around_them() {
             case(kept, json!({"Type": "t", "Value": 1, "More": 2}))]});
         assert_eq!(spelled(&root).to_string(), expected.to_string());
     }
+}
+
+#[test]
+fn variables_and_inputs_that_are_named_have_the_names_of_declared_ones() {
+    let data = || json!({"Id": 1, "Name": "n"});
+    let root = json!({"type": "Sequence", "Activities": [
+        {"type": "Elsa.SetVariable", "Variable": {"Id": "v", "Name": "V", "TypeName": "Object",
+            "IsArray": false, "Value": data(), "StorageDriverTypeName": null, "Own": 1},
+            "Value": {"Expression": {"Type": "Variable", "Value": {"Id": "w", "Name": "W"}}}},
+        {"type": "SetVariable", "Variable": "V",
+            "Value": {"Expression": {"Type": "Input", "Value": {"Name": "A", "Type": "String"}}}},
+        {"type": "WriteLine", "Text": {"Expression": {"Type": "Object", "Value": data()}},
+            "Variable": data()}]});
+    let expected = json!({"type": "Sequence", "activities": [
+        {"type": "Elsa.SetVariable", "variable": {"id": "v", "name": "V", "typeName": "Object",
+            "isArray": false, "value": data(), "storageDriverTypeName": null, "Own": 1},
+            "value": {"expression": {"type": "Variable", "value": {"id": "w", "name": "W"}}}},
+        {"type": "SetVariable", "variable": "V",
+            "value": {"expression": {"type": "Input", "value": {"name": "A", "type": "String"}}}},
+        {"type": "WriteLine", "text": {"expression": {"type": "Object", "value": data()}},
+            "variable": data()}]});
+    assert_eq!(spelled(&root).to_string(), expected.to_string());
 }
 
 #[test]

@@ -27,7 +27,9 @@ END
 STAUNCH_DRAIN_SECONDS=25 staunch config --lease-ttl 10s
 ```
 
-A value that cannot be read, is out of bounds or is not safe ends the process with exit code 2 and the reason:
+A value that cannot be read, is out of bounds or is not safe ends the process with exit code 2 and the reason.
+`staunch config` refuses it, too, and reads the files that a node with these settings reads at its start, such as
+`tls-cert` and `oidc-ca`: call it where the node runs.
 
 ```sh fails
 staunch config --lease-ttl 10

@@ -36,8 +36,8 @@ pub use expression::{near_language, short_language};
 pub(crate) use findings::Oversights;
 pub(crate) use ids::Ids;
 pub use ids::UNTYPED;
+pub(crate) use members::members_of;
 pub use members::near_members;
-pub(crate) use members::{COMMON, KEPT, OF_WORKFLOWS};
 pub use planning::{Part, Planning};
 
 use crate::chart::WORKFLOW_ID;
@@ -220,6 +220,7 @@ impl Compiler<'_> {
         let custom = custom_properties(raw);
         let can_start = flag(raw.get("canStartWorkflow")) || flag(custom.get("canStartWorkflow"));
         self.check_flags(&id, raw, &custom);
+        self.refuse_twins(&id, raw, &members_of(Some(&*descriptor)));
         self.warn_of_members(&id, raw, &descriptor);
         self.warn_of_version(&id, raw, &descriptor);
         elsewhere::warn_of_settings(&mut self.findings, Some(&id), raw, &custom);

@@ -17,7 +17,7 @@ use crate::run::Run;
 use crate::state::State;
 use crate::{
     Alter, Asked, Bounds, Descriptor, Env, Input, Languages, Library, Problem, Reference, Registry,
-    Rest, Sites, Step, Surroundings, Turn, compile, invariant, library, misshapen, spelling,
+    Rest, Sites, Step, Surroundings, Turn, compile, invariant, library, misshapen, sites, spelling,
 };
 
 /// The input of activities that start another workflow: its definition id.
@@ -103,6 +103,12 @@ impl Engine {
     #[must_use]
     pub fn sites(&self, definition: &Definition, library: &Library) -> Sites {
         Sites::of(definition, library, &self.activities)
+    }
+
+    /// Gives every node id in a definition the value that [`Engine::sites`] has: one that was written is
+    /// not read. An activity without one stays without one.
+    pub fn place(&self, definition: &mut Definition) {
+        sites::place(definition, &self.activities);
     }
 
     /// Gives the members of all activities of a definition the names that they have here: they are read

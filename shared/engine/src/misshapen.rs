@@ -4,9 +4,11 @@
 use model::{Definition, Map, Misread, limits};
 use serde_json::Value;
 
+use crate::Descriptor;
+use crate::compile::members_of;
 use crate::convert::shown;
 use crate::descriptor::PortKind;
-use crate::property::find;
+use crate::property::{find, same_as, twins};
 use crate::registry::Registry;
 
 /// The most mistakes that are looked for.
@@ -66,12 +68,23 @@ impl Walk<'_> {
         let type_name = find(raw, "type").and_then(Value::as_str).unwrap_or_default();
         if let Some(known) = self.registry.get(type_name) {
             let descriptor = known.descriptor.clone();
+            self.twins(raw, &descriptor, place);
             for port in &descriptor.ports {
                 self.port(raw, port.name, port.kind, place, depth);
             }
             if descriptor.is_container {
                 self.objects(raw, "connections", place);
             }
+        }
+    }
+
+    /// Members whose names differ in case only.
+    fn twins(&mut self, raw: &Map, descriptor: &Descriptor, place: &str) {
+        if self.is_compiled {
+            return;
+        }
+        for [first, second] in twins(raw, &members_of(Some(descriptor))) {
+            self.say(&format!("{place}.{second}"), same_as(first));
         }
     }
 
@@ -93,8 +106,8 @@ impl Walk<'_> {
             match kind {
                 PortKind::Parts(members) => {
                     for member in members {
-                        let held = item.get(member).filter(|held| !held.is_null());
-                        if let Some(held) = held {
+                        let held = item.as_object().and_then(|item| find(item, member));
+                        if let Some(held) = held.filter(|held| !held.is_null()) {
                             self.activity(held, &format!("{place}.{member}"), depth + 1);
                         }
                     }
@@ -134,7 +147,12 @@ impl Walk<'_> {
 
     fn wrong(&mut self, value: &Value, place: &str, expected: &str) {
         if self.found.len() < FOUND_MAX {
-            let message = format!("this is {}, and has to be {expected}", shown(value));
+            self.say(place, format!("this is {}, and has to be {expected}", shown(value)));
+        }
+    }
+
+    fn say(&mut self, place: &str, message: String) {
+        if self.found.len() < FOUND_MAX {
             self.found.push(Misread { place: place.to_owned(), message });
         }
     }

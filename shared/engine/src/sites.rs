@@ -82,6 +82,18 @@ impl Sites {
     }
 }
 
+/// Gives every node id in the definition the value that it has in [`Sites`]. An activity without one
+/// stays without one.
+pub(crate) fn place(definition: &mut Definition, registry: &Registry) {
+    let sites = Sites::of(definition, &Library::default(), registry);
+    for site in sites.list {
+        let activity = definition.root.pointer_mut(&site.pointer);
+        if let Some(node_id) = activity.and_then(|activity| activity.get_mut("nodeId")) {
+            *node_id = json!(site.node_id);
+        }
+    }
+}
+
 /// The owner of an activity.
 struct Above<'w> {
     node_id: &'w str,

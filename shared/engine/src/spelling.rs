@@ -7,7 +7,7 @@ use std::iter::zip;
 use model::{Definition, Map, limits};
 use serde_json::Value;
 
-use crate::compile::{COMMON, KEPT, OF_WORKFLOWS};
+use crate::compile::members_of;
 use crate::descriptor::PortKind;
 use crate::property::find;
 use crate::registry::Registry;
@@ -18,6 +18,19 @@ const VARIABLE: [&str; 7] =
 /// The members of a connection, and of an end of one.
 const CONNECTION: [&str; 5] = ["source", "target", "sourcePort", "targetPort", "vertices"];
 const END: [&str; 2] = ["activity", "port"];
+const VERTEX: [&str; 2] = ["x", "y"];
+/// The members of an input of the workflow, which an expression names.
+const ARGUMENT: [&str; 9] = [
+    "name",
+    "type",
+    "isArray",
+    "defaultValue",
+    "displayName",
+    "description",
+    "category",
+    "uiHint",
+    "storageDriverType",
+];
 /// The members of what holds activities in parts, such as a case, beside these activities.
 const PART: [&str; 7] = ["name", "displayName", "label", "condition", "statusCode", "from", "to"];
 /// The members of what stands around the expression of an input, or names the variable of an output.
@@ -47,15 +60,8 @@ impl Walk<'_> {
         }
         self.left -= 1;
         let registry = self.registry;
-        let descriptor = registry.get(type_name).map(|known| &known.descriptor);
-        let mut known = [&COMMON[..], &KEPT, &OF_WORKFLOWS].concat();
-        if let Some(descriptor) = descriptor {
-            known.extend(descriptor.inputs.iter().map(|input| input.name));
-            known.extend(descriptor.outputs.iter().map(|output| output.name));
-            let ports = descriptor.ports.iter().filter(|port| port.kind != PortKind::Flow);
-            known.extend(ports.map(|port| port.name));
-        }
-        named(raw, &known);
+        let descriptor = registry.get(type_name).map(|known| &*known.descriptor);
+        named(raw, &members_of(descriptor));
         let Some(descriptor) = descriptor else { return };
         if descriptor.is_container {
             objects(raw.get_mut("variables")).for_each(|variable| named(variable, &VARIABLE));
@@ -70,6 +76,11 @@ impl Walk<'_> {
         // Its cases lead to lines, and hold no activities.
         if descriptor.name == "FlowSwitch" {
             objects(raw.get_mut("cases")).for_each(part);
+        }
+        if descriptor.name == "SetVariable"
+            && let Some(Value::Object(variable)) = raw.get_mut("variable")
+        {
+            named(variable, &VARIABLE);
         }
         for port in &descriptor.ports {
             self.port(raw.get_mut(port.name), port.kind, depth + 1);
@@ -116,6 +127,7 @@ fn connection(connection: &mut Map) {
             named(end, &END);
         }
     }
+    objects(connection.get_mut("vertices")).for_each(|vertex| named(vertex, &VERTEX));
 }
 
 fn part(part: &mut Map) {
@@ -132,7 +144,7 @@ fn condition(part: &mut Map) {
             if members.keys().all(is_member)
                 && find(members, "type").is_some_and(Value::is_string) =>
         {
-            named(members, &EXPRESSION);
+            expression(members);
         }
         value => wrapper(Some(value)),
     }
@@ -146,11 +158,24 @@ fn wrapper(value: Option<&mut Value>) {
         return;
     }
     named(members, &WRAPPER);
-    if let Some(Value::Object(expression)) = members.get_mut("expression") {
-        named(expression, &EXPRESSION);
+    if let Some(Value::Object(inner)) = members.get_mut("expression") {
+        expression(inner);
     }
     if let Some(Value::Object(reference)) = members.get_mut("memoryReference") {
         named(reference, &["id"]);
+    }
+}
+
+/// An expression; its value is data, unless it names a variable or an input.
+fn expression(members: &mut Map) {
+    named(members, &EXPRESSION);
+    let known = match members.get("type").and_then(Value::as_str) {
+        Some("Variable") => &VARIABLE[..],
+        Some("Input") => &ARGUMENT[..],
+        _ => return,
+    };
+    if let Some(Value::Object(value)) = members.get_mut("value") {
+        named(value, known);
     }
 }
 

@@ -8,21 +8,25 @@ use serde_json::Value;
 
 use crate::{Map, limits};
 
-/// The value that nests too deep, such as `the value "Order"`.
+/// A value or a text that nests too deep.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0} has lists and objects nested more than {max} deep: make it flatter, or give the inner \
-     part as text",
-    max = limits::DEPTH_MAX
+    "{what} has lists and objects nested more than {max} deep: make it flatter, or give the inner \
+     part as text"
 )]
-pub struct TooDeep(pub String);
+pub struct TooDeep {
+    /// Its name, such as `the value "Order"`.
+    pub what: String,
+    /// The number of levels that it may have.
+    pub max: usize,
+}
 
 /// Checks a value. A text or number has no depth, `[]` is 1 deep, `[{}]` is 2 deep.
 ///
 /// # Errors
 /// [`TooDeep`] above [`limits::DEPTH_MAX`].
 pub fn check(value: &Value) -> Result<(), TooDeep> {
-    if fits(value, limits::DEPTH_MAX) { Ok(()) } else { Err(too_deep("the value")) }
+    check_value(value, limits::DEPTH_MAX)
 }
 
 /// Checks a value that an instance holds: one that was checked with [`check`], perhaps in an envelope
@@ -31,7 +35,11 @@ pub fn check(value: &Value) -> Result<(), TooDeep> {
 /// # Errors
 /// [`TooDeep`] when it is deeper than a value in its envelope.
 pub fn check_held(value: &Value) -> Result<(), TooDeep> {
-    if fits(value, limits::DEPTH_MAX + ENVELOPE) { Ok(()) } else { Err(too_deep("the value")) }
+    check_value(value, limits::DEPTH_MAX + ENVELOPE)
+}
+
+fn check_value(value: &Value, levels: usize) -> Result<(), TooDeep> {
+    if fits(value, levels) { Ok(()) } else { Err(too_deep("the value", levels)) }
 }
 
 /// Checks every value of a map. A name that begins with `__` is an envelope of our own, such as an
@@ -40,18 +48,15 @@ pub fn check_held(value: &Value) -> Result<(), TooDeep> {
 /// # Errors
 /// [`TooDeep`] when a value is deeper than [`limits::DEPTH_MAX`].
 pub fn check_map(map: &Map) -> Result<(), TooDeep> {
-    let is_too_deep = |(name, value): &(&String, &Value)| {
+    map.iter().try_for_each(|(name, value)| {
         let envelope = if name.starts_with("__") { ENVELOPE } else { 0 };
-        !fits(value, limits::DEPTH_MAX + envelope)
-    };
-    match map.iter().find(is_too_deep) {
-        Some((name, _)) => Err(TooDeep(format!("the value {name:?}"))),
-        None => Ok(()),
-    }
+        let max = limits::DEPTH_MAX + envelope;
+        if fits(value, max) { Ok(()) } else { Err(too_deep(&format!("the value {name:?}"), max)) }
+    })
 }
 
-fn too_deep(what: &str) -> TooDeep {
-    TooDeep(what.to_owned())
+fn too_deep(what: &str, max: usize) -> TooDeep {
+    TooDeep { what: what.to_owned(), max }
 }
 
 /// Levels of an envelope around a value: the object of a request or of a child's end, and the
@@ -123,7 +128,7 @@ fn check_json(bytes: &[u8], levels: usize) -> Result<(), TooDeep> {
             b'[' | b'{' if !in_text => {
                 depth += 1;
                 if depth > levels {
-                    return Err(too_deep("the JSON"));
+                    return Err(too_deep("the JSON", levels));
                 }
             }
             b']' | b'}' if !in_text => depth = depth.saturating_sub(1),
@@ -145,7 +150,7 @@ impl MessagePack<'_> {
     fn walk(&mut self, levels: usize) -> Result<bool, TooDeep> {
         while let Some(values) = self.head() {
             if values.is_some() && self.open.len() >= levels {
-                return Err(too_deep("the MessagePack"));
+                return Err(too_deep("the MessagePack", levels));
             }
             self.open.extend(values);
             while self.open.last() == Some(&0) {
@@ -225,8 +230,34 @@ mod tests {
             let is_carried = levels <= limits::CARRIER_DEPTH_MAX;
             assert_eq!(check_json_carrier(text.as_bytes()).is_ok(), is_carried, "{levels}");
         }
-        let error = check(&nested(65)).unwrap_err().to_string();
-        assert!(error.contains("nested more than 64 deep"), "{error}");
+    }
+
+    #[test]
+    fn the_sentence_has_the_limit_that_was_passed() {
+        let deep = nested(97);
+        let text = deep.to_string();
+        let map = |name: &str| Map::from_iter([(name.to_owned(), deep.clone())]);
+        for (checked, expected) in [
+            (check(&deep), "the value has lists and objects nested more than 64 deep"),
+            (
+                check_json_value(text.as_bytes()),
+                "the JSON has lists and objects nested more than 64",
+            ),
+            (
+                check_json_carrier(text.as_bytes()),
+                "the JSON has lists and objects nested more than 96",
+            ),
+            (check_messagepack_carrier(&packed(97)), "objects nested more than 96 deep"),
+            (check_held(&deep), "nested more than 66 deep"),
+            (
+                check_map(&map("Order")),
+                "the value \"Order\" has lists and objects nested more than 64",
+            ),
+            (check_map(&map("__HttpRequest")), "nested more than 66 deep"),
+        ] {
+            let error = checked.unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! JSON objects, and checks of JSON texts that a parser does not make.
+//! JSON objects, and what a parser does not do with JSON texts: checks, and leaving out a byte order mark.
 //!
 //! Parsers read an integer that does not fit into 64 bits as a floating-point number, which has
 //! fewer digits. An order number would change without a message, so such a text is refused.
@@ -36,6 +36,13 @@ impl fmt::Display for LargeInteger {
 }
 
 impl std::error::Error for LargeInteger {}
+
+/// A JSON text without the byte order mark that some tools write before it: a parser may ignore one
+/// (RFC 8259, section 8.1).
+#[must_use]
+pub fn without_byte_order_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
+}
 
 /// Refuses a JSON text with an integer that does not fit into 64 bits. A text that is not JSON
 /// passes: the parser refuses it.
@@ -168,6 +175,20 @@ mod tests {
         for text in ["31.245270191439438", "1.7976931348623157e308", "0.1", "5e-324"] {
             let value: serde_json::Value = serde_json::from_str(text).unwrap();
             assert_eq!(value.as_f64(), text.parse().ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn one_byte_order_mark_at_the_start_is_left_out() {
+        for (text, expected) in [
+            ("\u{feff}{}", "{}"),
+            ("{}", "{}"),
+            ("\u{feff}", ""),
+            ("", ""),
+            ("\u{feff}\u{feff}1", "\u{feff}1"),
+            ("\"\u{feff}\"", "\"\u{feff}\""),
+        ] {
+            assert_eq!(without_byte_order_mark(text.as_bytes()), expected.as_bytes(), "{text:?}");
         }
     }
 

@@ -27,7 +27,8 @@ pub const DEFINITION_BYTES_MAX: usize = 4 * 1024 * 1024;
 pub const EDIT_TRIES_MAX: u32 = 64;
 /// Activities in one definition.
 pub const ACTIVITIES_MAX: usize = 10_000;
-/// Containers inside containers in one definition.
+/// Containers inside containers in one definition. In JSON, each takes two levels of
+/// [`CARRIER_DEPTH_MAX`].
 pub const NESTING_MAX: usize = 64;
 /// Bytes of a command's body on the wire (input, payload), below the 1 MiB of a NATS message.
 pub const COMMAND_BYTES_MAX: usize = 512 * 1024;

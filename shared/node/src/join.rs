@@ -18,6 +18,8 @@ use crate::observe::{self, Observing};
 
 /// The longest look for the address of this machine.
 const LOOKUP_MAX: Duration = Duration::from_secs(1);
+/// What a process was about to do when it could not connect to the broker.
+const CONNECT: &str = "connect to NATS";
 
 /// The connections that all roles of one process share. Cheap to clone.
 #[derive(Clone)]
@@ -49,7 +51,7 @@ impl Node {
     pub async fn join(settings: &Settings, roles: &[&str]) -> anyhow::Result<Self> {
         let store = open(settings).await.context("open the database")?;
         bootstrap_is_nobodys(settings, &store).await?;
-        let nats = open_bus(settings, roles).await.context("connect to NATS")?;
+        let nats = open_bus(settings, roles).await.context(CONNECT)?;
         let bus: Arc<dyn Bus> = Arc::new(nats.clone());
         let home = home(&store, &*bus).await.context("read the id of the cluster")?;
         home.settle().await?;
@@ -219,6 +221,19 @@ pub async fn open_bus(settings: &Settings, roles: &[&str]) -> Result<NatsBus, bu
 /// # Errors
 /// When it does not answer, or is too old.
 pub async fn connect(settings: &Settings) -> Result<NatsBus, bus::Error> {
+    bus_nats::connect(bus_options(settings)).await
+}
+
+/// Refuses files with the login of NATS with which [`Node::join`] fails before it connects. Nothing is
+/// asked.
+///
+/// # Errors
+/// The reason, as that of [`Node::join`].
+pub fn check_nats_login(settings: &Settings) -> anyhow::Result<()> {
+    bus_nats::check_login(&bus_options(settings)).context(CONNECT)
+}
+
+fn bus_options(settings: &Settings) -> bus_nats::Options {
     let mut options = bus_nats::Options::new(settings.nats_url.clone());
     options.url_file = settings.file_of("nats-url").map(Path::to_owned);
     options.name = format!("staunch {}", settings.node);
@@ -229,5 +244,5 @@ pub async fn connect(settings: &Settings) -> Result<NatsBus, bus::Error> {
     options.tls.is_required = settings.nats_ca.is_some() || settings.nats_tls_cert.is_some();
     options.connect_max = settings.nats_wait;
     options.keep_provisioned = settings.provision.then_some(1);
-    bus_nats::connect(options).await
+    options
 }

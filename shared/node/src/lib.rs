@@ -10,7 +10,9 @@ mod observe;
 
 pub use bus_nats::{check_urls as check_nats_urls, permissions};
 pub use health::health;
-pub use join::{Node, claim, connect, inspect_database, nonces, open_bus, open_store};
+pub use join::{
+    Node, check_nats_login, claim, connect, inspect_database, nonces, open_bus, open_store,
+};
 
 pub use bus_nats::{ConsumerSeen, Inspection as BrokerSeen, NatsBus, Placement, StreamSeen};
 pub use store_sql::Inspection as DatabaseSeen;

@@ -63,13 +63,9 @@ impl Places {
     /// [`Error::Place`] for a text that names no place, such as `files:/x`, and for a place that is named
     /// twice.
     pub fn open(texts: &[String]) -> Result<Self, Error> {
+        Self::check(texts)?;
         let open = |text: &String| {
-            let name = match text.trim_end_matches('/') {
-                "" => text,
-                name => name,
-            };
-            // Without its slashes, `s3://` would be a folder.
-            objects::check(text).map_err(|error| unusable(text, &error))?;
+            let name = name_of(text);
             let kind = match name {
                 DATABASE => Kind::Database,
                 NATS => Kind::Nats,
@@ -80,14 +76,27 @@ impl Places {
             };
             Ok((Arc::from(name), kind))
         };
-        let places: Vec<(Arc<str>, Kind)> = texts.iter().map(open).collect::<Result<_, Error>>()?;
-        for (at, (name, _)) in places.iter().enumerate() {
-            if places.iter().take(at).any(|(earlier, _)| earlier == name) {
-                let reason = "it is named twice: name each place once".to_owned();
-                return Err(Error::Place(name.to_string(), reason));
-            }
-        }
+        let places = texts.iter().map(open).collect::<Result<Vec<_>, Error>>()?;
         Ok(Self(places))
+    }
+
+    /// Refuses texts that [`Self::open`] refuses for what they say. Nothing is asked and nothing is made.
+    ///
+    /// # Errors
+    /// [`Error::Place`] for a text that names no place, and for a place that is named twice.
+    pub fn check(texts: &[String]) -> Result<(), Error> {
+        let mut names = Vec::new();
+        for text in texts {
+            // Without its slashes, `s3://` would be a folder.
+            objects::check(text).map_err(|error| unusable(text, &error))?;
+            let name = name_of(text);
+            if names.contains(&name) {
+                let reason = "it is named twice: name each place once".to_owned();
+                return Err(Error::Place(name.to_owned(), reason));
+            }
+            names.push(name);
+        }
+        Ok(())
     }
 
     /// The same places, of which a JetStream object store is used over this connection.
@@ -154,6 +163,14 @@ impl Shelves {
 
     pub(crate) fn find(&self, place: &str) -> Option<&Arc<dyn Shelf>> {
         self.0.iter().find(|(name, _)| **name == *place)?.1.as_ref()
+    }
+}
+
+/// The text of a place without the slashes at its end.
+fn name_of(text: &str) -> &str {
+    match text.trim_end_matches('/') {
+        "" => text,
+        name => name,
     }
 }
 

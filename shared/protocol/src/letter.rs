@@ -50,12 +50,11 @@ impl Letter {
     }
 
     /// It is a command, and not a row of the database that could not be read, or a message that no
-    /// workflow could take.
+    /// workflow could take, or one whose subject is that of no command. The body of a command may be
+    /// unreadable: it can be replayed with another one.
     #[must_use]
     pub fn is_command(&self) -> bool {
-        let origin = self.origin();
-        let rest = origin.strip_prefix(subject::COMMANDS);
-        rest.is_some_and(|rest| rest.starts_with('.'))
+        Command::is_subject(&self.origin())
     }
 
     /// What a letter is that is no command, and what to do instead of publishing it again: the end of a
@@ -65,9 +64,15 @@ impl Letter {
         if self.is_command() {
             return None;
         }
-        let (number, kind) = (self.number, self.message.subject.strip_prefix(subject::DEAD));
-        Some(if kind.is_some_and(|kind| kind.starts_with(".message.")) {
-            let origin = self.origin();
+        let (number, origin) = (self.number, self.origin());
+        let kind = self.message.subject.strip_prefix(subject::DEAD).unwrap_or_default();
+        let is_below_commands = origin.strip_prefix(subject::COMMANDS);
+        Some(if is_below_commands.is_some_and(|rest| rest.starts_with('.')) {
+            format!(
+                "is a message on {origin}, which is the subject of no command: publish the command \
+                 on its own subject, and remove the letter with `staunch dead rm {number}`"
+            )
+        } else if kind.starts_with(".message.") {
             format!(
                 "is a message on {origin} that no workflow could take, and no command: mend its \
                  reason, publish the message on {origin} again, and remove the letter with `staunch \
@@ -189,6 +194,38 @@ mod tests {
         assert_eq!(row.attempts(), None);
         let why = row.why_not_again().unwrap();
         assert!(why.starts_with("is a row of the database that could not be read"), "{why}");
+    }
+
+    #[test]
+    fn a_letter_below_the_commands_is_one_only_if_its_subject_is() {
+        let on = |origin: &str| letter(&subject::dead(origin), &[(header::ORIGIN, origin)]);
+        for origin in [
+            "staunch.cmd.start.a=20b",
+            "staunch.cmd.resume.i-1",
+            "staunch.cmd.cancel.i-1",
+            "staunch.cmd.alter.i-1",
+            "staunch.cmd.perform.i-1",
+            "staunch.cmd.event.order.paid",
+            "staunch.cmd.task.t1",
+            "staunch.cmd.task.Ship.2.t1",
+        ] {
+            assert!(on(origin).is_command(), "{origin}");
+            assert_eq!(on(origin).why_not_again(), None, "{origin}");
+        }
+        for origin in [
+            "staunch.cmd.nope.x",
+            "staunch.cmd.start",
+            "staunch.cmd.start.a=2",
+            "staunch.cmd.resume.a.b",
+            "staunch.cmd.task.Ship.0.t1",
+            "staunch.cmd.task.Ship.t1",
+        ] {
+            assert!(!on(origin).is_command(), "{origin}");
+            let why = on(origin).why_not_again().unwrap();
+            let expected = format!("is a message on {origin}, which is the subject of no command");
+            assert!(why.starts_with(&expected), "{why}");
+            assert!(why.ends_with("`staunch dead rm 7`"), "{why}");
+        }
     }
 
     #[test]

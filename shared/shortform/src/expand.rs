@@ -25,8 +25,17 @@ pub(crate) const WORKFLOW: &str = "Workflow1";
 pub(crate) const FULL: &str = "full";
 /// The members that every activity has unless it says otherwise.
 pub(crate) const EACH: &str = "each";
-/// The value of `nodeId` in [`EACH`]: the ids from the root.
+/// The value of `nodeId` in [`EACH`]: the ids from the root, where each activity on the way has one.
 pub(crate) const PATH: &str = "path";
+
+/// The path of an activity: the ids from the root. Empty where an activity on the way has no id: the server
+/// gives it one.
+pub(crate) fn path_of(owner_path: &str, id: Option<&str>) -> String {
+    match id.filter(|id| !id.trim().is_empty() && !owner_path.is_empty()) {
+        Some(id) => format!("{owner_path}:{id}"),
+        None => String::new(),
+    }
+}
 
 /// Members that every activity has unless it says otherwise, with their bytes.
 pub(crate) type Defaults = Arc<Vec<(Member, usize)>>;

@@ -33,13 +33,27 @@ pub enum Notation {
     Yaml,
 }
 
-/// Reads a text.
+/// Reads a text, perhaps with a byte order mark before it.
 ///
 /// # Errors
 /// [`Flaw`] names the place at which the text is not JSON or YAML.
 pub fn read(text: &str, notation: Notation) -> Result<Tree, Flaw> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     match notation {
         Notation::Json => json::read(text),
         Notation::Yaml => yaml::read(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_order_mark_before_the_text_has_no_place() {
+        for (text, notation) in [("{\"a\": 1}", Notation::Json), ("a: 1\n", Notation::Yaml)] {
+            let marked = read(&format!("\u{feff}{text}"), notation).unwrap();
+            assert_eq!(marked, read(text, notation).unwrap(), "{notation:?}");
+        }
     }
 }

@@ -92,6 +92,29 @@ fn whatever_is_in_a_definition_survives() {
 }
 
 #[test]
+fn a_path_that_the_server_has_to_give_is_not_written() {
+    let vocabulary = vocabulary();
+    let paths = |text: &str| {
+        let full = vocabulary.expand(&read(text, Notation::Yaml).unwrap(), None).unwrap().value();
+        let line = full.pointer("/root/activities/0").unwrap();
+        [full["root"]["nodeId"].clone(), line["nodeId"].clone()]
+    };
+    let each = "each: {nodeId: path}\nroot:\n  type: Sequence\n";
+    let line = "  activities: [{type: WriteLine, id: w}]\n";
+    let named = paths(&format!("{each}  id: s\n{line}"));
+    assert_eq!(named, [json!("Workflow1:s"), json!("Workflow1:s:w")]);
+    for id in ["", "  id: \"\"\n", "  id: \" \"\n"] {
+        assert_eq!(paths(&format!("{each}{id}{line}")), [Value::Null, Value::Null], "{id:?}");
+    }
+    // One that was written survives.
+    for (owner, path) in [("s", "Workflow1:s:w"), ("", "Workflow1::w"), ("", "Workflow1:S1:w")] {
+        let full = json!({"root": {"type": "Elsa.Sequence", "id": owner, "nodeId": "Workflow1:s",
+            "activities": [{"type": "Elsa.WriteLine", "id": "w", "nodeId": path}]}});
+        check(&vocabulary, &full);
+    }
+}
+
+#[test]
 fn flowcharts_of_any_shape_survive() {
     let vocabulary = vocabulary();
     let link = |source: &str, port: &str, target: &str| json!({"source": {"activity": source, "port": port}, "target": {"activity": target, "port": "In"}});

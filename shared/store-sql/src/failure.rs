@@ -19,6 +19,9 @@ const MAY_USE: &str = "grant this right to the user that database-url names, or 
 const MAY_LOG_IN: &str = "correct the user or the password in database-url, or what the server asks \
     of them (pg_hba.conf)";
 
+/// What to do about a text that PostgreSQL does not take.
+const NUL: &str = "a text has a NUL character, which no text of the database has: leave it out";
+
 /// The failure of an attempt.
 #[derive(Clone, Debug)]
 pub(crate) enum Failure {
@@ -159,6 +162,8 @@ fn postgres(code: &str, text: String) -> Failure {
         (_, "25006") | ("08" | "40" | "53" | "55" | "57", _) => {
             Failure::Passing(Error::Unavailable(text))
         }
+        // PostgreSQL takes every character of UTF-8 but NUL.
+        (_, "22021") => Failure::Final(Error::Refused(NUL.to_owned())),
         ("22" | "23" | "54", _) => Failure::Final(Error::Refused(text)),
         ("XX", _) => Failure::Final(Error::Corrupt(text)),
         _ => Failure::Final(Error::Unavailable(text)),
@@ -203,5 +208,14 @@ mod tests {
         {
             assert!(matches!(failure.into_error(), Error::Unavailable(_)));
         }
+    }
+
+    #[test]
+    fn a_text_with_a_nul_is_refused_in_words_of_our_own() {
+        let refused = |code| postgres(code, "invalid byte sequence at line 1798".to_owned());
+        let error = refused("22021").into_error();
+        assert!(matches!(&error, Error::Refused(text) if text == NUL), "{error}");
+        let error = refused("22003").into_error();
+        assert!(matches!(&error, Error::Refused(text) if text.contains("line 1798")), "{error}");
     }
 }

@@ -1,5 +1,7 @@
 //! Users, roles and applications.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use model::Timestamp;
 
@@ -253,6 +255,13 @@ pub trait Identity: Send + Sync {
     }
 }
 
+/// Each of these roles or permissions once, in the order in which they come first.
+#[must_use]
+pub fn once(names: Vec<String>) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    names.into_iter().filter(|name| seen.insert(name.clone())).collect()
+}
+
 /// Checks a user.
 ///
 /// # Errors
@@ -279,4 +288,17 @@ pub fn check_application(application: &Application) -> Result<(), Error> {
     let Application { id, name, client_id, key_hash, roles, .. } = application;
     check::keys([Some(id.as_str()), Some(name), Some(client_id), Some(key_hash)])?;
     check::keys(roles.iter().map(|role| Some(role.as_str())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_kept_once_and_the_order_stays() {
+        let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+        let found = once(names(&["read:*", "*", "read:*", "exec:x", "*"]));
+        assert_eq!(found, names(&["read:*", "*", "exec:x"]));
+        assert_eq!(once(Vec::new()), names(&[]));
+    }
 }

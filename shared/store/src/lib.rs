@@ -46,7 +46,7 @@ pub use error::{Error, no_driver};
 pub use figures::{Figures, PoolFigures, StatementFigures};
 pub use identity::{
     Application, Identity, PeopleChange, PeopleChanged, Role, RoleChange, User, UserChange,
-    check_application, check_role, check_user,
+    check_application, check_role, check_user, once,
 };
 pub use inbox::{CommandFilter, Inbox, PendingCommand};
 pub use instances::{

@@ -142,21 +142,44 @@ fn any(schema: &mut Value) {
 }
 
 /// A parameter that is needed is not empty; one that is empty is as good as absent otherwise, unless it has a
-/// shortest length.
+/// shortest length. For a list, no item says that already. None has a NUL.
 fn parameters(operation: &mut Map<String, Value>) {
     let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut);
     for parameter in parameters.into_iter().flatten() {
         let is_needed = parameter["required"] == true;
-        let may_be_empty = !is_needed && parameter["schema"].get("minLength").is_none();
-        if may_be_empty && parameter["in"] == "query" && parameter["schema"].is_object() {
+        let schema = &parameter["schema"];
+        let may_be_empty =
+            !is_needed && schema.get("minLength").is_none() && !is_of(schema, "array");
+        if may_be_empty && parameter["in"] == "query" && schema.is_object() {
             parameter["allowEmptyValue"] = json!(true);
         }
         let name = parameter["name"].as_str().unwrap_or_default().to_owned();
+        let is_of_uri = parameter["in"] == "query" || parameter["in"] == "path";
         let Some(schema) = parameter.get_mut("schema") else { continue };
         bounds(&name, schema);
+        if is_of_uri {
+            without_nul(schema);
+        }
         if is_needed && schema["type"] == "string" && schema.get("minLength").is_none() {
             schema["minLength"] = json!(1);
         }
+    }
+}
+
+/// Whether a schema's type is this one, or may be.
+fn is_of(schema: &Value, kind: &str) -> bool {
+    let kinds = &schema["type"];
+    kinds == kind || kinds.as_array().is_some_and(|kinds| kinds.contains(&json!(kind)))
+}
+
+/// A text has no NUL, and a list has no such text: see [`crate::head::check_nul`].
+fn without_nul(schema: &mut Value) {
+    if is_of(schema, "array") {
+        schema.get_mut("items").into_iter().for_each(without_nul);
+    }
+    let says_which = ["pattern", "enum", "const", "format"];
+    if is_of(schema, "string") && says_which.iter().all(|one| schema.get(one).is_none()) {
+        schema["pattern"] = json!("^[^\\u0000]*$");
     }
 }
 

@@ -21,7 +21,7 @@ use super::tail::{Opened, Over, Tail};
 use crate::auth::caller::Caller;
 use crate::auth::recheck::Recheck;
 use crate::executions::Executions;
-use crate::{App, bounds, record};
+use crate::{App, record};
 
 /// The permission to observe an instance.
 const PERMISSION: &str = "read:workflow-instances";
@@ -232,7 +232,6 @@ impl Connection {
             return Err(format!("{OBSERVE} has one argument: the id of a workflow instance"));
         };
         let observed = async {
-            bounds::name("the id", id)?;
             let id = record::get(&self.app, &record::id(id)?).await?.instance.id;
             let Opened { tail, .. } = Tail::open(&self.app, &id, Begin::Now).await?;
             let (touched, rest_until) = (BTreeSet::new(), Instant::now());

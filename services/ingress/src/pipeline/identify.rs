@@ -58,11 +58,13 @@ pub(crate) const KEY_HEADER: &str = "idempotency-key";
 pub(crate) fn key_in(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
     const KEY_CHARS_MAX: usize = 255;
     let Some(value) = headers.get(KEY_HEADER) else { return Ok(None) };
-    let key = value.to_str().ok().map(str::trim).filter(|key| !key.is_empty());
+    let is_visible = |key: &&str| key.bytes().all(|byte| byte.is_ascii_graphic());
+    let key = value.to_str().ok().map(str::trim).filter(is_visible);
     match key {
-        Some(key) if key.len() <= KEY_CHARS_MAX => Ok(Some(key)),
+        Some(key) if (1..=KEY_CHARS_MAX).contains(&key.len()) => Ok(Some(key)),
         _ => Err(Problem::bad_request(format!(
-            "the Idempotency-Key is not valid: use 1 to {KEY_CHARS_MAX} visible ASCII characters"
+            "the Idempotency-Key is not valid: use 1 to {KEY_CHARS_MAX} visible ASCII characters, \
+             without spaces"
         ))),
     }
 }

@@ -120,7 +120,7 @@ async fn program(app: &Arc<App>, beginning: &Beginning) -> Result<Arc<Program>, 
         }
         Some(version) => {
             let Some(found) = app.cx.store.definition(id, version).await? else {
-                return Err(publication::missing_version(app, id, &version.to_string()).await?);
+                return Err(publication::missing_version(app, id, version).await?);
             };
             // A version must not change under its instances.
             let found = match found.is_immutable() {

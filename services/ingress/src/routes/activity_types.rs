@@ -12,7 +12,7 @@ use protocol::subject;
 use serde_json::{Value, json};
 
 use crate::auth::caller::Caller;
-use crate::body::Body;
+use crate::body::{Body, Params};
 use crate::present::shape;
 use crate::problem::ProblemBody;
 use crate::{App, Problem, bounds, workers};
@@ -21,7 +21,11 @@ use crate::{App, Problem, bounds, workers};
 /// Documents that cannot be used are in `faulty`, each with what is wrong.
 #[utoipa::path(get, path = "/activity-types", tag = "descriptors",
     responses((status = 200, body = shape::descriptor::ActivityTypes)))]
-pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<Value>, Problem> {
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    params: Params,
+) -> Result<Json<Value>, Problem> {
+    params.only(&[])?;
     let registered = workers::registered(&app).await?;
     let items: Vec<_> = registered.types.iter().map(shown).collect();
     let faulty = registered.faulty.into_iter();
@@ -61,7 +65,11 @@ pub(super) async fn register(
 /// What there is to do for the workers of each type and version of tasks.
 #[utoipa::path(get, path = "/tasks/pools", tag = "runs",
     responses((status = 200, body = shape::Items<shape::descriptor::TaskPool>)))]
-pub(super) async fn pools(State(app): State<Arc<App>>) -> Result<Json<Value>, Problem> {
+pub(super) async fn pools(
+    State(app): State<Arc<App>>,
+    params: Params,
+) -> Result<Json<Value>, Problem> {
+    params.only(&[])?;
     let mut pools = workers::pools(&app).await?;
     pools.sort_by_key(|pool| (pool.task_type.clone(), pool.version));
     let items: Vec<_> = pools
@@ -81,7 +89,11 @@ pub(super) async fn pools(State(app): State<Arc<App>>) -> Result<Json<Value>, Pr
 #[utoipa::path(get, path = "/tasks/workers", tag = "runs",
     responses((status = 200, body = shape::Items<shape::descriptor::TaskWorker>),
         (status = 503, body = ProblemBody)))]
-pub(super) async fn at_work(State(app): State<Arc<App>>) -> Result<Json<Value>, Problem> {
+pub(super) async fn at_work(
+    State(app): State<Arc<App>>,
+    params: Params,
+) -> Result<Json<Value>, Problem> {
+    params.only(&[])?;
     let workers = workers::at_work(&app).await?;
     let items: Vec<_> = workers.iter().map(worker).collect();
     Ok(Json(json!({"count": items.len(), "items": items})))

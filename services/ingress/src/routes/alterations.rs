@@ -258,6 +258,6 @@ pub(super) async fn set_variables(
     if answer.status() != StatusCode::OK {
         return Ok(answer);
     }
-    let shown = super::instances::variables(State(app), Path(id.to_string())).await?;
+    let shown = super::instances::variables_of(&app, &id).await?;
     Ok(shown.into_response())
 }

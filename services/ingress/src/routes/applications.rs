@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use super::identity::{NOT_KEPT, Unkept, may_give, must_differ, must_fit, name, taken, within};
 use crate::auth::caller::Caller;
-use crate::body::Body;
+use crate::body::{Body, Params};
 use crate::identity::secret;
 use crate::problem::ProblemBody;
 use crate::{App, Problem};
@@ -72,7 +72,11 @@ pub(super) struct ApplicationList {
 /// Lists the applications.
 #[utoipa::path(get, path = "/identity/applications", tag = "identity",
     responses((status = 200, body = ApplicationList), (status = 403, body = ProblemBody)))]
-pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<ApplicationList>, Problem> {
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    params: Params,
+) -> Result<Json<ApplicationList>, Problem> {
+    params.only(&[])?;
     let found = app.cx.store.applications().await?;
     Ok(Json(ApplicationList { applications: found.iter().map(ApplicationSummary::from).collect() }))
 }
@@ -100,7 +104,7 @@ pub(super) async fn create(
         name,
         key_hash: secret::hash(&api_key),
         client_id,
-        roles,
+        roles: store::once(roles),
         created_at: app.now(),
     };
     if !app.cx.store.create_application(&application).await? {

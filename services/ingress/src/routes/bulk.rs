@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 
 use super::instances::{COUNTED_MAX, remove};
 use super::plans::PlanFilter;
+use super::removal::{Removal, remove_all};
 use super::resume::cancel_and_wait;
 use super::side_by_side::{side_by_side, while_it_works};
 use crate::auth::caller::Caller;
@@ -123,23 +124,21 @@ pub(super) async fn retract(
     })))
 }
 
-/// Removes these definitions, except those that unfinished instances run.
+/// Removes these definitions, at most 1000 in one call, except those that unfinished instances run or that
+/// other definitions use as an activity. Where some stay, the others are removed all the same, and the
+/// answer is a problem.
 #[utoipa::path(post, path = "/bulk-actions/delete/workflow-definitions/by-definition-id", tag = "definitions",
     request_body = DefinitionIds,
-    responses((status = 200, body = shape::bulk::Deletions), (status = 409, body = ProblemBody)))]
+    responses((status = 200, body = shape::bulk::Deletions), (status = 400, body = ProblemBody),
+        (status = 409, body = ProblemBody, description = "Some stay: `deleted` is the number of those that \
+            are removed, `failed` has the ids of the others, and `problems` the reasons by id")))]
 pub(super) async fn delete_definitions(
     State(app): State<Arc<App>>,
     caller: Caller,
     Body(request): Body<DefinitionIds>,
 ) -> Result<Json<Value>, Problem> {
-    let mut deleted = 0_u64;
-    for id in request.read()? {
-        if publication::delete(&app, &id, &Precondition::None).await? {
-            app.audit_later(&caller, "definition.delete", id.as_str(), Value::Null).await;
-            deleted += 1;
-        }
-    }
-    Ok(Json(json!({"deleted": deleted})))
+    let removals = request.read()?.into_iter().map(Removal::Definition).collect();
+    remove_all(&app, &caller, removals, "definitions").await
 }
 
 /// Announces the published versions of these definitions to all nodes again; without ids, of all

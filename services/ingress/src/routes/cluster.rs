@@ -26,7 +26,7 @@ pub(super) async fn leases(
     State(app): State<Arc<App>>,
     params: Params,
 ) -> Result<Json<Value>, Problem> {
-    let page = Part::of(&params)?.page()?;
+    let page = Part::of_list(&params, &["node"])?.page()?;
     let of = params.one("node").filter(|node| !node.is_empty());
     bounds::optional("node", of)?;
     let held = bus::look_at_all(&*app.cx.bus.kv(Bucket::Leases)).await.map_err(unavailable)?;
@@ -138,7 +138,7 @@ pub(super) async fn statements(
     State(app): State<Arc<App>>,
     params: Params,
 ) -> Result<Json<Value>, Problem> {
-    let page = Part::of(&params)?.page()?;
+    let page = Part::of_list(&params, &["orderBy"])?.page()?;
     let mut found = app.cx.store.statements();
     let order: fn(&StatementFigures) -> Duration = match params.one("orderBy").unwrap_or("Total") {
         "" | "Total" => |one| one.total,

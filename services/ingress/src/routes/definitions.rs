@@ -230,7 +230,7 @@ pub(super) async fn versions(
     params: Params,
 ) -> Result<Response, Problem> {
     let id = definition_id(&id)?;
-    let mut part = Part::of(&params)?;
+    let mut part = Part::of_list(&params, &[])?;
     part.page_size = part.page_size.or(part.take).or(Some(limits::PAGE_ITEMS_MAX));
     let page = part.page()?;
     let found = publication::versions(&app, &id, page).await?;
@@ -264,7 +264,7 @@ pub(super) async fn one(app: &App, id: &str, params: &Params) -> Result<Definiti
     let found = app.cx.store.definition(&id, version).await?;
     match found {
         Some(found) => Ok(found),
-        None => Err(publication::missing_version(app, &id, &version.to_string()).await?),
+        None => Err(publication::missing_version(app, &id, version).await?),
     }
 }
 
@@ -293,9 +293,4 @@ pub(super) fn version_option(
     otherwise: VersionOption,
 ) -> Result<VersionOption, Problem> {
     Ok(params.read("versionOptions")?.unwrap_or(otherwise))
-}
-
-/// Reads `page` and `pageSize`, or `skip` and `take`.
-pub(super) fn page(params: &Params) -> Result<Page, Problem> {
-    Part::of(params)?.page()
 }

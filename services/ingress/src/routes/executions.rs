@@ -19,27 +19,32 @@ use crate::{App, Problem, bounds, record};
 /// Instances whose chains of executions one answer joins.
 const INSTANCES_MAX: usize = 8;
 
+/// What the query of a list may have, beside the part of it.
+const FILTERS: [&str; 4] = ["workflowInstanceId", "activityNodeId", "activityId", "completed"];
+
 /// Records of an instance.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Listed<T> {
     items: Vec<T>,
-    /// The number of all records that fit.
+    /// The number of all records that fit, as Elsa has it.
     count: usize,
+    /// The same number, as other lists have it.
+    total_count: usize,
     /// Records are missing: there are more than one answer has, the journal is longer than what is
     /// read at once, or executions that repeat others in a long turn are counted and have none of
-    /// their own. The report counts these, too.
+    /// their own. The report and the count have these, too.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     is_cut: bool,
 }
 
-/// The number of records of an instance.
+/// The number of executions in an instance.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Counted {
-    /// The number of all records that fit.
-    count: usize,
-    /// There are more executions than records.
+    /// The number of all executions that fit, also of those that have no record.
+    count: u64,
+    /// The journal is longer than what is read at once: older executions are not counted.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     is_cut: bool,
 }
@@ -66,12 +71,32 @@ impl Wanted {
 
     fn fits(&self, record: &ExecutionRecord) -> bool {
         let summary = &record.summary;
-        self.node_id.as_ref().is_none_or(|id| *id == summary.activity_node_id)
-            && self.activity_id.as_ref().is_none_or(|id| *id == summary.activity_id)
+        self.is_of(&summary.activity_node_id, &summary.activity_id)
             && self.completed.is_none_or(|wanted| wanted == summary.completed_at.is_some())
     }
 
-    /// The records that fit. An instance that is not there has none, as with Elsa.
+    fn is_of(&self, node_id: &str, activity_id: &str) -> bool {
+        self.node_id.as_ref().is_none_or(|wanted| wanted == node_id)
+            && self.activity_id.as_ref().is_none_or(|wanted| wanted == activity_id)
+    }
+
+    /// The executions of the instance; none if it is not there, as with Elsa.
+    async fn executions(&self, app: &App) -> Result<Option<Executions>, Problem> {
+        match record::find(app, &record::id(&self.instance_id)?).await? {
+            Some(seen) => Executions::of(app, &seen).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The number of the executions that fit, also of those that have no record. Records without a line
+    /// for their start, such as those of an instance that came without its journal, are counted, too.
+    fn number(&self, executions: &Executions) -> u64 {
+        let records = executions.all().iter().filter(|one| self.fits(one)).count() as u64;
+        let is_of = |node_id: &str, activity_id: &str| self.is_of(node_id, activity_id);
+        executions.count(is_of, self.completed).max(records)
+    }
+
+    /// The records that fit.
     async fn list<T>(
         &self,
         app: &App,
@@ -81,22 +106,23 @@ impl Wanted {
         // Without a size, all that one answer may have.
         let size = part.page_size.or(part.take).or(Some(limits::PAGE_ITEMS_MAX));
         let page = Part { page_size: size, ..part }.page()?;
-        let Some(seen) = record::find(app, &record::id(&self.instance_id)?).await? else {
-            return Ok(Listed { items: Vec::new(), count: 0, is_cut: false });
+        let Some(executions) = self.executions(app).await? else {
+            return Ok(Listed { items: Vec::new(), count: 0, total_count: 0, is_cut: false });
         };
-        let executions = Executions::of(app, &seen).await?;
         let fitting: Vec<_> = executions.all().iter().filter(|one| self.fits(one)).collect();
         let count = fitting.len();
         let found = page.of(fitting.into_iter());
         let items: Vec<T> = found.items.into_iter().map(shown).collect();
         let is_cut = executions.is_cut
-            || executions.has_unwritten(|one| self.fits(one))
+            || self.number(&executions) > count as u64
             || (part.skip.is_none() && items.len() < count);
-        Ok(Listed { items, count, is_cut })
+        Ok(Listed { items, count, total_count: count, is_cut })
     }
 }
 
 /// The executions of the activities of an instance, in the order in which they began.
+///
+/// Without a page and a size the answer has the first 1000. `isCut: true` says that records are missing.
 #[utoipa::path(get, path = "/activity-executions/list", tag = "instances",
     params(("workflowInstanceId" = String, Query, min_length = 1),
         ("activityNodeId" = Option<String>, Query, description = "Of this activity, by its path"),
@@ -107,11 +133,13 @@ pub(super) async fn list(
     State(app): State<Arc<App>>,
     params: Params,
 ) -> Result<Json<Listed<ExecutionRecord>>, Problem> {
-    let part = Part::of(&params)?;
+    let part = Part::of_list(&params, &FILTERS)?;
     Ok(Json(Wanted::of(&params)?.list(&app, part, Clone::clone).await?))
 }
 
 /// The same executions, without their values.
+///
+/// Without a page and a size the answer has the first 1000. `isCut: true` says that records are missing.
 #[utoipa::path(get, path = "/activity-execution-summaries/list", tag = "instances",
     params(("workflowInstanceId" = String, Query, min_length = 1), ("activityNodeId" = Option<String>, Query),
         ("activityId" = Option<String>, Query), ("completed" = Option<bool>, Query),
@@ -121,12 +149,15 @@ pub(super) async fn summaries(
     State(app): State<Arc<App>>,
     params: Params,
 ) -> Result<Json<Listed<ExecutionSummary>>, Problem> {
-    let part = Part::of(&params)?;
+    let part = Part::of_list(&params, &FILTERS)?;
     let summary = |record: &ExecutionRecord| record.summary.clone();
     Ok(Json(Wanted::of(&params)?.list(&app, part, summary).await?))
 }
 
-/// The number of executions of an instance that have a record; `isCut` says that there are more.
+/// The number of executions in an instance, as the report has it: also of those that repeat others in a
+/// long turn and have no record of their own.
+///
+/// With `isCut: true` the journal is longer than what is read at once, and older executions are not counted.
 #[utoipa::path(get, path = "/activity-executions/count", tag = "instances",
     params(("workflowInstanceId" = String, Query, min_length = 1), ("activityNodeId" = Option<String>, Query),
         ("activityId" = Option<String>, Query), ("completed" = Option<bool>, Query)),
@@ -135,10 +166,11 @@ pub(super) async fn count(
     State(app): State<Arc<App>>,
     params: Params,
 ) -> Result<Json<Counted>, Problem> {
-    // The number of items on a page is not asked for.
-    let part = Part { skip: Some(0), ..Part::default() };
-    let Listed { count, is_cut, .. } = Wanted::of(&params)?.list(&app, part, |_| ()).await?;
-    Ok(Json(Counted { count, is_cut }))
+    params.only(&FILTERS)?;
+    let wanted = Wanted::of(&params)?;
+    let executions = wanted.executions(&app).await?;
+    let count = executions.as_ref().map_or(0, |executions| wanted.number(executions));
+    Ok(Json(Counted { count, is_cut: executions.is_some_and(|executions| executions.is_cut) }))
 }
 
 /// An execution, by its id in the query.
@@ -200,6 +232,8 @@ pub(super) struct CallStack {
     params(("id" = String, Path),
         ("includeCrossWorkflowChain" = Option<bool>, Query,
             description = "With the executions of the instances that waited for this one; the default"),
+        ("workflowInstanceId" = Option<String>, Query,
+            description = "Only for an execution whose id does not name its instance"),
         ("skip" = Option<u64>, Query), ("take" = Option<u64>, Query)),
     responses((status = 200, body = CallStack), (status = 404, body = ProblemBody)))]
 pub(super) async fn call_stack(
@@ -207,7 +241,8 @@ pub(super) async fn call_stack(
     Path(id): Path<String>,
     params: Params,
 ) -> Result<Json<CallStack>, Problem> {
-    let page = Part::of(&params)?.page()?;
+    let filters = ["includeCrossWorkflowChain", "workflowInstanceId"];
+    let page = Part::of_list(&params, &filters)?.page()?;
     let crosses = params.flag("includeCrossWorkflowChain")?.unwrap_or(true);
     let executions = around(&app, &id, &params).await?;
     let mut chain: Vec<_> = executions.chain(&id).into_iter().cloned().collect();
@@ -283,7 +318,7 @@ pub(super) async fn report(
         return Err(Problem::bad_request(detail));
     };
     let node_ids = request.activity_node_ids.unwrap_or_default();
-    bounds::list("activityNodeIds", &node_ids)?;
+    bounds::activities("activityNodeIds", &node_ids)?;
     let Some(seen) = record::find(&app, &record::id(&id)?).await? else {
         return Ok(Json(Report { stats: Vec::new(), is_cut: false }));
     };

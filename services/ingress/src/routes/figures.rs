@@ -59,6 +59,7 @@ pub(super) async fn of_definition(
     Path(id): Path<String>,
     params: Params,
 ) -> Result<Json<Value>, Problem> {
+    params.only(&["minutes"])?;
     let minutes = params.read("minutes")?.unwrap_or(MINUTES.1);
     if !(1..=MINUTES.0).contains(&minutes) {
         return Err(Problem::bad_request(format!("minutes is {minutes}: use 1 to {}", MINUTES.0)));

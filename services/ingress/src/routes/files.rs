@@ -136,10 +136,11 @@ fn definition(
     let wrong = |error: String| {
         Problem::bad_request(format!("{name} is not a workflow definition: {error}"))
     };
-    depth::check_json_carrier(&bytes).map_err(|error| wrong(error.to_string()))?;
-    exact::check_integers(&bytes).map_err(|error| wrong(error.to_string()))?;
+    let bytes = exact::without_byte_order_mark(&bytes);
+    depth::check_json_carrier(bytes).map_err(|error| wrong(error.to_string()))?;
+    exact::check_integers(bytes).map_err(|error| wrong(error.to_string()))?;
     let document: Value =
-        serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
+        serde_json::from_slice(bytes).map_err(|error| wrong(error.to_string()))?;
     let has_root = |members: &Map| members.keys().any(|name| is_member(name, &["root"]));
     if !document.as_object().is_some_and(has_root) {
         return Err(wrong("there is no root activity".to_owned()));
@@ -201,7 +202,7 @@ pub(super) async fn export_one(
     params: Params,
 ) -> Result<Response, Problem> {
     let users = params.flag("includeConsumingWorkflows")?.unwrap_or(false);
-    answer(with_users(&app, vec![one(&app, &id, &params).await?], users).await?)
+    answer(&app.cx.engine, &with_users(&app, vec![one(&app, &id, &params).await?], users).await?)
 }
 
 /// Exports a definition as JSON, or with the workflows that use it as a zip.
@@ -219,7 +220,7 @@ pub(super) async fn export_with_users(
 ) -> Result<Response, Problem> {
     let asked = params.flag("includeConsumingWorkflows")?;
     let users = request.include_consuming_workflows.or(asked).unwrap_or(false);
-    answer(with_users(&app, vec![one(&app, &id, &params).await?], users).await?)
+    answer(&app.cx.engine, &with_users(&app, vec![one(&app, &id, &params).await?], users).await?)
 }
 
 async fn exported(
@@ -243,11 +244,11 @@ async fn exported(
         let id = DefinitionId::new(id);
         match app.cx.store.definition(&id, version).await? {
             Some(definition) => found.push(definition),
-            None => return Err(publication::missing_version(app, &id, &version.to_string()).await?),
+            None => return Err(publication::missing_version(app, &id, version).await?),
         }
     }
     let users = request.include_consuming_workflows == Some(true);
-    answer(with_users(app, found, users).await?)
+    answer(&app.cx.engine, &with_users(app, found, users).await?)
 }
 
 /// The definitions, and the latest versions of those that use them, directly or not.
@@ -270,20 +271,27 @@ async fn with_users(
     Ok(found)
 }
 
-fn answer(found: Vec<Definition>) -> Result<Response, Problem> {
+/// The definition as a file has it: its node ids are those of all answers, whatever was written.
+fn file(engine: &Engine, definition: &Definition) -> Value {
+    let mut placed = definition.clone();
+    engine.place(&mut placed);
+    json!(placed)
+}
+
+fn answer(engine: &Engine, found: &[Definition]) -> Result<Response, Problem> {
     let attached = |name: &str| (CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\""));
-    match found.as_slice() {
+    match found {
         [] => Ok(StatusCode::NO_CONTENT.into_response()),
         [one] => {
             let name = file_name(one.definition_id.as_str());
-            Ok(([attached(&name), (ETAG, etag(one))], Json(json!(one))).into_response())
+            Ok(([attached(&name), (ETAG, etag(one))], Json(file(engine, one))).into_response())
         }
         several => {
-            let file = |definition: &Definition| Packed {
+            let packed = |definition: &Definition| Packed {
                 name: file_name(definition.definition_id.as_str()),
-                bytes: format!("{:#}\n", json!(definition)).into_bytes(),
+                bytes: format!("{:#}\n", file(engine, definition)).into_bytes(),
             };
-            let bytes = pack(several.iter().map(file).collect())?;
+            let bytes = pack(several.iter().map(packed).collect())?;
             let kind = (CONTENT_TYPE, "application/zip".to_owned());
             Ok(([attached("workflow-definitions.zip"), kind], bytes).into_response())
         }

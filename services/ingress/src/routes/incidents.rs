@@ -57,7 +57,7 @@ pub(super) async fn groups(
     State(app): State<Arc<App>>,
     params: Params,
 ) -> Result<Json<Value>, Problem> {
-    let page = Part::of(&params)?.page()?;
+    let page = Part::of_list(&params, &["definitionId", "since"])?.page()?;
     let filter = filter(&params)?;
     let until = Instant::now() + TIME_MAX;
     let found = app.cx.store.list(&filter, Page::new(0, READ_MAX)).await?;

@@ -6,13 +6,17 @@ use store::{InstanceFilter, InstanceOrder, TimeColumn, TimeFilter, TimeOperator}
 use utoipa::ToSchema;
 
 use super::cursor;
-use super::searching::VariableFilter;
+use super::searching::{self, VariableFilter};
 use crate::body::{Params, lenient};
 use crate::paging::Part;
 use crate::{Problem, bounds, present};
 
 /// A sub-status of Elsa's that no instance has here: a filter for it finds nothing.
 const INTERRUPTED: &str = "Interrupted";
+/// The columns of comparisons with a time.
+const COLUMNS: &str = "CreatedAt, UpdatedAt or FinishedAt";
+/// The operators of comparisons with a time.
+const OPERATORS: &str = "Is, IsNot, LessThan, GreaterThan, LessThanOrEqual or GreaterThanOrEqual";
 
 /// The names that a filter has in a query and in a body, and what says which page it is.
 const NAMES: [&str; 22] = [
@@ -114,10 +118,16 @@ pub(super) struct ListRequest {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TimestampFilter {
     /// `CreatedAt`, `UpdatedAt` or `FinishedAt`.
+    #[serde(default)]
+    #[schema(required = true)]
     column: String,
     /// `Is`, `IsNot`, `LessThan`, `GreaterThan`, `LessThanOrEqual` or `GreaterThanOrEqual`.
+    #[serde(default)]
+    #[schema(required = true)]
     operator: String,
     /// RFC 3339.
+    #[serde(default)]
+    #[schema(required = true)]
     timestamp: String,
 }
 
@@ -221,7 +231,10 @@ impl ListRequest {
         ] {
             bounds::list(what, items.as_deref().unwrap_or_default())?;
         }
-        bounds::count("timestampFilters", self.timestamp_filters.as_ref().map_or(0, Vec::len))?;
+        let times = self.timestamp_filters.as_deref().unwrap_or_default();
+        bounds::count("timestampFilters", times.len())?;
+        times.iter().enumerate().try_for_each(|(at, filter)| filter.check(at))?;
+        searching::check(self.variable_filters.as_deref().unwrap_or_default())?;
         let skips = self.page.unwrap_or(0) > 0 || self.skip.unwrap_or(0) > 0;
         if skips && self.cursor.as_deref().is_some_and(|cursor| !cursor.is_empty()) {
             return Err(Problem::bad_request(
@@ -342,6 +355,21 @@ impl ListRequest {
 }
 
 impl TimestampFilter {
+    /// Refuses the filter at this position if it lacks a member.
+    fn check(&self, at: usize) -> Result<(), Problem> {
+        let members = [
+            ("column", &self.column, COLUMNS),
+            ("operator", &self.operator, OPERATORS),
+            ("timestamp", &self.timestamp, "a time such as 2026-01-31T08:00:00Z"),
+        ];
+        match members.into_iter().find(|(_, text, _)| text.is_empty()) {
+            None => Ok(()),
+            Some((member, _, forms)) => Err(Problem::bad_request(format!(
+                "timestampFilters[{at}] has no {member}: use {forms}"
+            ))),
+        }
+    }
+
     fn read(&self) -> Result<TimeFilter, Problem> {
         let column = match self.column.to_ascii_lowercase().as_str() {
             "createdat" => TimeColumn::CreatedAt,
@@ -350,7 +378,7 @@ impl TimestampFilter {
             _ => {
                 let other = &self.column;
                 return Err(Problem::bad_request(format!(
-                    "column {other:?} is not valid: use CreatedAt, UpdatedAt or FinishedAt"
+                    "column {other:?} is not valid: use {COLUMNS}"
                 )));
             }
         };
@@ -364,8 +392,7 @@ impl TimestampFilter {
             _ => {
                 let other = &self.operator;
                 return Err(Problem::bad_request(format!(
-                    "operator {other:?} is not valid: use Is, IsNot, LessThan, GreaterThan, \
-                     LessThanOrEqual or GreaterThanOrEqual"
+                    "operator {other:?} is not valid: use {OPERATORS}"
                 )));
             }
         };

@@ -62,6 +62,7 @@ pub(super) async fn counts(
     State(app): State<Arc<App>>,
     params: Params,
 ) -> Result<Json<Value>, Problem> {
+    params.only(&instance_filter::in_query())?;
     counted(&app, ListRequest::of(&params)?).await
 }
 
@@ -220,9 +221,16 @@ pub(super) async fn execution_state(
 pub(super) async fn variables(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
+    params: Params,
 ) -> Result<Json<Value>, Problem> {
-    let seen = record::get(&app, &record::id(&id)?).await?;
-    let view = seen.view(&app).await;
+    params.only(&[])?;
+    variables_of(&app, &record::id(&id)?).await
+}
+
+/// The variables of an instance, with their values.
+pub(super) async fn variables_of(app: &App, id: &InstanceId) -> Result<Json<Value>, Problem> {
+    let seen = record::get(app, id).await?;
+    let view = seen.view(app).await;
     let values = view.get("variables").and_then(Value::as_object).cloned().unwrap_or_default();
     let declared = app.cx.store.version(&seen.instance.version_id).await?;
     let declared = declared.map(|definition| definition.variables).unwrap_or_default();
@@ -255,7 +263,9 @@ pub(super) async fn variables(
 pub(super) async fn bookmarks(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
+    params: Params,
 ) -> Result<Json<Value>, Problem> {
+    params.only(&[])?;
     let seen = record::get(&app, &record::id(&id)?).await?;
     let items: Vec<_> = seen.open().map(engine::bookmark).collect();
     Ok(Json(json!({"count": items.len(), "items": items})))

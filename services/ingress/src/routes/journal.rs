@@ -1,5 +1,6 @@
 //! The journal of an instance, and its variables as they were.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::Json;
@@ -30,8 +31,9 @@ pub(super) async fn journal(
     Path(id): Path<String>,
     params: Params,
 ) -> Result<Json<Value>, Problem> {
+    let part = Part::of_list(&params, &[])?;
     let seen = record::get(&app, &record::id(&id)?).await?;
-    page(&app, &seen, Part::of(&params)?).await
+    page(&app, &seen, part).await
 }
 
 /// One page of the whole journal.
@@ -72,41 +74,52 @@ pub(super) struct JournalFilter {
     event_names: Option<Vec<String>>,
 }
 
-impl JournalFilter {
-    fn check(&self) -> Result<(), Problem> {
-        for (what, items) in [
-            ("activityIds", &self.activity_ids),
-            ("activityNodeIds", &self.activity_node_ids),
-            ("excludedActivityTypes", &self.excluded_activity_types),
-            ("eventNames", &self.event_names),
-        ] {
-            bounds::list(what, items.as_deref().unwrap_or_default())?;
-        }
-        Ok(())
-    }
+/// The filter as lines are held against it: an empty set leaves out none.
+struct Wanted<'f> {
+    activity_ids: BTreeSet<&'f str>,
+    node_ids: BTreeSet<&'f str>,
+    excluded_types: BTreeSet<&'f str>,
+    event_names: BTreeSet<&'f str>,
+}
 
+impl JournalFilter {
+    /// Reads the filter, within its limits.
+    fn read(&self) -> Result<Wanted<'_>, Problem> {
+        let activity_ids = self.activity_ids.as_deref().unwrap_or_default();
+        let node_ids = self.activity_node_ids.as_deref().unwrap_or_default();
+        let excluded_types = self.excluded_activity_types.as_deref().unwrap_or_default();
+        let event_names = self.event_names.as_deref().unwrap_or_default();
+        bounds::activities("activityIds", activity_ids)?;
+        bounds::activities("activityNodeIds", node_ids)?;
+        bounds::list("excludedActivityTypes", excluded_types)?;
+        bounds::list("eventNames", event_names)?;
+        Ok(Wanted {
+            activity_ids: set(activity_ids),
+            node_ids: set(node_ids),
+            excluded_types: set(excluded_types),
+            event_names: set(event_names),
+        })
+    }
+}
+
+fn set(items: &[String]) -> BTreeSet<&str> {
+    items.iter().map(String::as_str).collect()
+}
+
+impl Wanted<'_> {
     /// True if every line fits.
     fn is_empty(&self) -> bool {
-        let lists = [
-            &self.activity_ids,
-            &self.activity_node_ids,
-            &self.excluded_activity_types,
-            &self.event_names,
-        ];
-        lists.into_iter().all(|list| list.as_ref().is_none_or(Vec::is_empty))
+        [&self.activity_ids, &self.node_ids, &self.excluded_types, &self.event_names]
+            .into_iter()
+            .all(BTreeSet::is_empty)
     }
 
     fn fits(&self, seen: &Seen, programs: &Programs, entry: &Entry) -> bool {
-        let has = |list: &Option<Vec<String>>, text: &dyn Fn() -> String| match list {
-            Some(list) if !list.is_empty() => list.contains(&text()),
-            _ => true,
-        };
-        let kind = activity_type(entry);
-        let mut excluded = self.excluded_activity_types.iter().flatten();
-        has(&self.activity_ids, &|| activity_id(entry).to_owned())
-            && has(&self.event_names, &|| event_name(entry.what))
-            && !excluded.any(|excluded| excluded == kind)
-            && has(&self.activity_node_ids, &|| programs.node_id(seen, entry))
+        let has = |set: &BTreeSet<&str>, text: &str| set.is_empty() || set.contains(text);
+        has(&self.activity_ids, activity_id(entry))
+            && has(&self.event_names, &event_name(entry.what))
+            && !self.excluded_types.contains(activity_type(entry))
+            && (self.node_ids.is_empty() || has(&self.node_ids, &programs.node_id(seen, entry)))
     }
 }
 
@@ -124,11 +137,12 @@ pub(super) async fn journal_filtered(
     params: Params,
     Body(request): Body<JournalRequest>,
 ) -> Result<Json<Value>, Problem> {
+    let given = Part::of_list(&params, &[])?;
     let seen = record::get(&app, &record::id(&id)?).await?;
     let JournalRequest { filter, page: number, page_size, skip, take } = request;
-    let part = Part::of(&params)?.or(Part { page: number, page_size, skip, take })?;
+    let part = given.or(Part { page: number, page_size, skip, take })?;
     let filter = filter.unwrap_or_default();
-    filter.check()?;
+    let filter = filter.read()?;
     let shown = part.page()?;
     if filter.is_empty() {
         return page(&app, &seen, part).await;

@@ -82,7 +82,11 @@ pub(super) struct KeyMade {
 /// Lists the API keys.
 #[utoipa::path(get, path = "/api-keys", tag = "keys",
     responses((status = 200, body = shape::Items<KeySummary>), (status = 403, body = ProblemBody)))]
-pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<Value>, Problem> {
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    params: Params,
+) -> Result<Json<Value>, Problem> {
+    params.only(&[])?;
     let keys = app.cx.store.keys().await?;
     let items: Vec<_> = keys.iter().map(KeySummary::from).collect();
     Ok(Json(json!({"count": items.len(), "items": items})))
@@ -132,7 +136,7 @@ pub(super) async fn make(
         id,
         name: name.to_owned(),
         hash: hash_of(&key),
-        permissions: request.permissions,
+        permissions: store::once(request.permissions),
         created_at: now,
         expires_at: request.lifetime_seconds.map(|seconds| now.after(Duration::from_secs(seconds))),
         user_id: caller.user_id.clone(),
@@ -171,6 +175,8 @@ pub(super) async fn audit(
     State(app): State<Arc<App>>,
     params: Params,
 ) -> Result<Json<Value>, Problem> {
+    let filters = ["who", "what", "target", "outcome", "from", "until"];
+    let part = Part::of_list(&params, &filters)?;
     let time = |name: &str| {
         let parsed = params.one(name).map(Timestamp::parse).transpose();
         parsed.map_err(|error| Problem::bad_request(format!("query parameter {name}: {error}")))
@@ -200,7 +206,7 @@ pub(super) async fn audit(
         from: time("from")?,
         until: time("until")?,
     };
-    let found = app.cx.store.audits(&filter, Part::of(&params)?.page()?).await?;
+    let found = app.cx.store.audits(&filter, part.page()?).await?;
     let items: Vec<_> = found.items.iter().map(shown).collect();
     Ok(Json(json!({"items": items, "totalCount": found.total})))
 }

@@ -81,7 +81,7 @@ pub(super) async fn list(
     State(app): State<Arc<App>>,
     params: Params,
 ) -> Result<Json<Paged<LabelSummary>>, Problem> {
-    let page = Part::of(&params)?.or_all().page()?;
+    let page = Part::of_list(&params, &[])?.or_all().page()?;
     let labels = app.cx.store.labels().await?;
     let found = page.of(labels.iter().map(LabelSummary::from));
     Ok(Json(Paged { items: found.items, total_count: found.total }))
@@ -158,7 +158,9 @@ pub(super) async fn delete(
 pub(super) async fn of_version(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
+    params: Params,
 ) -> Result<Json<VersionLabels>, Problem> {
+    params.only(&[])?;
     let version = version(&app, &id).await?;
     let mut found = app.cx.store.labels_of(std::slice::from_ref(&version.id)).await?;
     Ok(Json(VersionLabels { items: found.remove(&version.id).unwrap_or_default() }))

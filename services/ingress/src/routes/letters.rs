@@ -45,7 +45,7 @@ pub(super) struct LettersRequest {
 
 /// How a dead letter is published again.
 #[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(super) struct ReplayRequest {
     /// The body of the command, instead of its own.
     #[schema(value_type = Option<Object>)]
@@ -62,8 +62,9 @@ pub(super) async fn list(
     State(app): State<Arc<App>>,
     params: Params,
 ) -> Result<Json<Value>, Problem> {
+    let part = Part::of_list(&params, &["workflowInstanceId"])?;
     let workflow_instance_id = params.one("workflowInstanceId").map(str::to_owned);
-    listed(&app, Part::of(&params)?, workflow_instance_id).await
+    listed(&app, part, workflow_instance_id).await
 }
 
 /// Lists the dead letters, newest first: at most those among the newest 10000 numbers.
@@ -77,7 +78,7 @@ pub(super) async fn list_by_post(
     Body(request): Body<LettersRequest>,
 ) -> Result<Json<Value>, Problem> {
     // Elsa's clients send the page in the query of a POST, too.
-    let given = Part::of(&params)?;
+    let given = Part::of_list(&params, &[])?;
     let LettersRequest { page, page_size, workflow_instance_id } = request;
     let part = Part { page, page_size, ..Part::default() }.or(given)?;
     listed(&app, part, workflow_instance_id).await

@@ -116,7 +116,7 @@ pub(super) async fn list(
     State(app): State<Arc<App>>,
     params: Params,
 ) -> Result<Json<Value>, Problem> {
-    let page = Part::of(&params)?.page()?;
+    let page = Part::of_list(&params, &[])?.page()?;
     let (wanted, is_cut_short) = wanted(&app).await?;
     let shown = page.of(wanted.into_iter());
     let until = Instant::now() + TIME_MAX;

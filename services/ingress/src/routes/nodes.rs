@@ -6,13 +6,18 @@ use axum::Json;
 use axum::extract::State;
 use serde_json::{Value, json};
 
-use crate::App;
+use crate::body::Params;
 use crate::present::shape;
+use crate::{App, Problem};
 
 /// The live nodes with their roles, and which of them answers.
 #[utoipa::path(get, path = "/nodes", tag = "health",
     responses((status = 200, body = shape::operation::Nodes)))]
-pub(super) async fn list(State(app): State<Arc<App>>) -> Json<Value> {
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    params: Params,
+) -> Result<Json<Value>, Problem> {
+    params.only(&[])?;
     let presence = &app.cx.presence;
-    Json(json!({"node": presence.node(), "items": presence.live()}))
+    Ok(Json(json!({"node": presence.node(), "items": presence.live()})))
 }

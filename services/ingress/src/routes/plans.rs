@@ -16,6 +16,7 @@ use super::searching::{self, VariableFilter};
 use super::side_by_side::side_by_side;
 use crate::body::{Body, Mismatch, Params, lenient};
 use crate::operate;
+use crate::paging::Part;
 use crate::pipeline::identify::Asking;
 use crate::present::shape;
 use crate::problem::ProblemBody;
@@ -73,6 +74,7 @@ impl PlanFilter {
             && self.sub_statuses.is_empty()
             && self.parent_workflow_instance_ids.is_empty()
             && self.activity_filters.iter().all(ActivityFilter::is_empty);
+        searching::check(&self.variable_filters)?;
         let mut selection = Selection::new(InstanceFilter::default(), self.activity_filters)?;
         let selects_none =
             is_empty && !self.empty_filter_selects_all || self.is_system == Some(true);
@@ -301,13 +303,10 @@ pub(super) async fn get(
     params: Params,
 ) -> Result<Json<Value>, Problem> {
     bounds::name("the id", &id)?;
+    let page = Part::of_list(&params, &["status"])?.or_all().page()?;
     let status = params.one("status").map(job_status).transpose()?;
     let plan = app.cx.store.plan(&id).await?;
     let plan = plan.ok_or_else(|| Problem::not_found(format!("there is no plan {id}")))?;
-    let page = match params.one("pageSize").or(params.one("page")) {
-        Some(_) => super::definitions::page(&params)?,
-        None => Page::first(),
-    };
     let jobs = app.cx.store.jobs(&id, status, page).await?;
     let Progress { pending, running, completed, failed } = app.cx.store.progress(&id).await?;
     let shown: Vec<Value> = jobs.items.iter().map(|job| shown(&id, job)).collect();

@@ -194,8 +194,9 @@ async fn numbered(app: &App, id: &str, version: &str) -> Result<Definition, Prob
             u32::MAX
         )));
     };
-    match app.cx.store.definition(&id, VersionOption::Number(number)).await? {
+    let version = VersionOption::Number(number);
+    match app.cx.store.definition(&id, version).await? {
         Some(found) => Ok(found),
-        None => Err(publication::missing_version(app, &id, &number.to_string()).await?),
+        None => Err(publication::missing_version(app, &id, version).await?),
     }
 }

@@ -22,9 +22,13 @@ use crate::{App, Problem, bounds, record};
     params(("category" = Option<String>, Query,
         description = "Every strategy fits every category")),
     responses((status = 200, body = shape::Items<shape::descriptor::RetryStrategy>)))]
-pub(super) async fn strategies(State(app): State<Arc<App>>) -> Json<Value> {
+pub(super) async fn strategies(
+    State(app): State<Arc<App>>,
+    params: Params,
+) -> Result<Json<Value>, Problem> {
+    params.only(&["category"])?;
     let items: Vec<_> = app.config.retries.iter().map(|(id, retry)| strategy(id, retry)).collect();
-    Json(json!({"count": items.len(), "items": items}))
+    Ok(Json(json!({"count": items.len(), "items": items})))
 }
 
 fn strategy(id: &str, retry: &Retry) -> Value {
@@ -69,7 +73,7 @@ pub(super) async fn retries(
     params: Params,
 ) -> Result<Json<Paged<RetryAttempt>>, Problem> {
     bounds::name("activityInstanceId", &id)?;
-    let page = Part::of(&params)?.page()?;
+    let page = Part::of_list(&params, &["workflowInstanceId"])?.page()?;
     let named = params.one("workflowInstanceId").map(record::id).transpose()?;
     let instance = named.or_else(|| instance_of(&id).map(|(instance, _)| instance));
     let seen = match &instance {

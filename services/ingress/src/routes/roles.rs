@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 
 use super::identity::{changed, may_give, must_be_known, must_differ, must_fit, name};
 use crate::auth::caller::Caller;
-use crate::body::Body;
+use crate::body::{Body, Params};
 use crate::problem::ProblemBody;
 use crate::{App, Problem};
 
@@ -67,7 +67,11 @@ pub(super) struct RoleList {
 /// Lists the roles.
 #[utoipa::path(get, path = "/identity/roles", tag = "identity",
     responses((status = 200, body = RoleList), (status = 403, body = ProblemBody)))]
-pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<RoleList>, Problem> {
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    params: Params,
+) -> Result<Json<RoleList>, Problem> {
+    params.only(&[])?;
     let roles = app.cx.store.roles().await?;
     Ok(Json(RoleList { roles: roles.iter().map(RoleSummary::from).collect() }))
 }
@@ -96,6 +100,7 @@ pub(super) async fn create(
     let roles = app.cx.store.roles().await?;
     must_fit(roles.len())?;
     must_differ("a role", &name, names_of_others(&roles, &id))?;
+    let permissions = store::once(permissions);
     let role = Role { id, name, permissions, created_at: app.now() };
     if !app.cx.store.create_role(&role).await? {
         let detail = format!("there is a role {:?} already: use another name or id", role.id);
@@ -134,6 +139,7 @@ pub(super) async fn update(
     let new: Vec<_> = permissions.iter().filter(is_new).cloned().collect();
     must_be_known(&app, &new).await?;
     may_give(&caller, permissions)?;
+    let change = RoleChange { permissions: change.permissions.map(store::once), ..change };
     let details = json!({"name": change.name, "permissions": change.permissions});
     let change = PeopleChange::Role(id.clone(), change);
     let PeopleChanged::Role(changed) = changed(&app, &caller, &change).await? else {

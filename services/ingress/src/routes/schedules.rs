@@ -47,12 +47,13 @@ pub(super) async fn list(
     State(app): State<Arc<App>>,
     params: Params,
 ) -> Result<Json<Value>, Problem> {
+    let part = Part::of_list(&params, &["definitionId", "isPaused", "upcoming"])?;
     let of = params.one("definitionId").filter(|id| !id.is_empty());
     let filter = ScheduleFilter {
         definition_id: of.map(definition_id).transpose()?,
         is_paused: params.flag("isPaused")?,
     };
-    let (page, upcoming) = (Part::of(&params)?.page()?, upcoming(&params)?);
+    let (page, upcoming) = (part.page()?, upcoming(&params)?);
     let listed = app.cx.store.schedule_page(&filter, page).await?;
     let items: Vec<_> = listed.items.iter().map(|status| present(status, upcoming)).collect();
     Ok(Json(json!({"items": items, "totalCount": listed.total})))

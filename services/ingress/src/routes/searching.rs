@@ -27,9 +27,13 @@ const SHOWN_CHARS_MAX: usize = 80;
 #[schema(example = json!({"name": "Amount", "operator": "gte", "value": 100}))]
 pub(crate) struct VariableFilter {
     /// The name of a variable that a definition names as searchable.
+    #[serde(default)]
+    #[schema(required = true)]
     name: String,
     /// `eq`, `ne`, `gt`, `gte`, `lt` or `lte`; for texts also `prefix`, for booleans `eq` and `ne`
     /// only.
+    #[serde(default)]
+    #[schema(required = true)]
     operator: String,
     /// A text, number or boolean, or the same as text. A time is RFC 3339, or a date: its begin in UTC.
     #[serde(default)]
@@ -43,7 +47,7 @@ impl VariableFilter {
         let mut places = text.match_indices(':').filter_map(|(at, _)| {
             let (operator, value) = text[at + 1..].split_once(':')?;
             operator_of(operator)?;
-            Some((&text[..at], operator, value))
+            (at > 0).then_some((&text[..at], operator, value))
         });
         let Some((name, operator, value)) = places.next() else {
             return Err(Problem::bad_request(format!(
@@ -100,6 +104,26 @@ impl VariableFilter {
         }
         Ok(ValueFilter { name: name.clone(), operator, keys })
     }
+}
+
+/// Refuses a comparison that does not say what it compares, or how.
+pub(super) fn check(asked: &[VariableFilter]) -> Result<(), Problem> {
+    for (at, VariableFilter { name, operator, .. }) in asked.iter().enumerate() {
+        if name.is_empty() {
+            return Err(Problem::bad_request(format!(
+                "variableFilters[{at}] has no name: write the name of a searchable variable, such as \
+                 {{\"name\": \"Amount\", \"operator\": \"gte\", \"value\": 100}}"
+            )));
+        }
+        if operator.is_empty() {
+            return Err(Problem::bad_request(format!(
+                "variableFilters[{at}], of variable {}, has no operator: use one of {}",
+                cut(name),
+                operators()
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Adds comparisons with searchable values to a filter whose other members are complete. A variable

@@ -152,7 +152,8 @@ pub(super) async fn list(
     State(app): State<Arc<App>>,
     params: Params,
 ) -> Result<Json<Paged<SecretSummary>>, Problem> {
-    let page = Part::of(&params)?.page()?;
+    let filters = ["search", "typeName", "typeNames", "storeName", "scope", "status"];
+    let page = Part::of_list(&params, &filters)?.page()?;
     let mut types = params.many("typeName");
     types.extend(params.many("typeNames"));
     let wanted = Picking {

@@ -1,5 +1,6 @@
 //! The short form of definitions: written from Elsa's form, and expanded to it. Nothing is stored.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,11 +10,13 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse;
 use catalog::run_apart;
-use model::{Definition, limits, media};
+use engine::Engine;
+use model::{Definition, Misread, limits, media};
 use serde_json::{Value, json};
 use shortform::{Flaw, Notation, Places, Vocabulary};
 use tokio::time::timeout;
 
+use super::naming;
 use super::saving::unwrapped;
 use crate::body::{Body, BytesMax, content_type, must_be_plain, read};
 use crate::present::shape;
@@ -28,6 +31,8 @@ const YAML_TOO: [&str; 4] = ["application/x-yaml", "text/yaml", "text/x-yaml", "
 const UNNAMED: &str = "";
 /// The member with the id of a definition.
 const ID: &str = "definitionId";
+/// The member with its activities.
+const ROOT: &str = "root";
 /// Bytes of a text in the short form: deep JSON has many spaces as YAML.
 const TEXT_BYTES_MAX: usize = 4 * limits::DEFINITION_BYTES_MAX;
 /// Flaws in one answer.
@@ -51,8 +56,16 @@ pub(super) async fn shorten(
     State(app): State<Arc<App>>,
     Body(body): Body<Value>,
 ) -> Result<impl IntoResponse, Problem> {
-    let definition = unwrapped(body)?.document;
-    let work = move |vocabulary: &Vocabulary| shortform::write(&vocabulary.shorten(&definition));
+    let mut definition = unwrapped(body)?.document;
+    naming::of_definition(&mut definition, "the body")?;
+    if let Some(flaw) = definition.get(ROOT).and_then(no_root) {
+        return Err(Problem::bad_request(format!("{ROOT} of the body: {flaw}")));
+    }
+    let engine = Arc::clone(&app.cx.engine);
+    let work = move |vocabulary: &Vocabulary| {
+        spell(&engine, &mut definition);
+        shortform::write(&vocabulary.shorten(&definition))
+    };
     let text = apart(&app, work).await?;
     let bytes = text.len();
     if bytes > TEXT_BYTES_MAX {
@@ -89,8 +102,10 @@ pub(super) async fn expand(
             "byte {valid} of the body is not UTF-8: send the text as UTF-8"
         ))
     })?;
+    let engine = Arc::clone(&app.cx.engine);
     let work = move |vocabulary: &Vocabulary| -> Result<Value, Problem> {
-        let definition = expanded(vocabulary, &text, notation).map_err(|flaws| refused(&flaws))?;
+        let definition = expanded(vocabulary, &engine, &text, notation);
+        let definition = definition.map_err(|flaws| refused(&flaws))?;
         let bytes = definition.to_string().len();
         let max = limits::DEFINITION_BYTES_MAX;
         if bytes > max {
@@ -145,7 +160,12 @@ fn notation(headers: &HeaderMap) -> Result<Notation, Problem> {
 }
 
 /// The definition that a text means, or all that is wrong with it, in the order of the text.
-fn expanded(vocabulary: &Vocabulary, text: &str, notation: Notation) -> Result<Value, Vec<Flaw>> {
+fn expanded(
+    vocabulary: &Vocabulary,
+    engine: &Engine,
+    text: &str,
+    notation: Notation,
+) -> Result<Value, Vec<Flaw>> {
     let tree = shortform::read(text, notation).map_err(|flaw| vec![flaw])?;
     let (full, mut flaws) = vocabulary.expand_all(&tree, Some(UNNAMED));
     let mut definition = full.value();
@@ -157,11 +177,18 @@ fn expanded(vocabulary: &Vocabulary, text: &str, notation: Notation) -> Result<V
         return Err(flaws);
     }
     let places = Places::default();
-    let misread = Definition::repair(&mut definition.clone());
-    flaws.extend(misread.iter().take(FLAWS_MAX + 1).map(|misread| Flaw {
+    let flaw = |misread: &Misread| Flaw {
         mark: places.locate(&full, None, Some(&misread.place)),
         message: format!("{}: {}", misread.place, misread.message),
-    }));
+    };
+    let mut rest = definition.clone();
+    let misread = Definition::repair(&mut rest);
+    flaws.extend(misread.iter().take(FLAWS_MAX + 1).map(flaw));
+    // What the expansion or the reading names is not named again.
+    let known: BTreeSet<_> = flaws.iter().map(|it| (it.mark.line, it.mark.column)).collect();
+    let misshapen = misshapen(engine, rest);
+    let news = misshapen.iter().map(flaw);
+    flaws.extend(news.filter(|it| !known.contains(&(it.mark.line, it.mark.column))));
     if !flaws.is_empty() {
         flaws.sort_by_key(|flaw| (flaw.mark.line, flaw.mark.column));
         return Err(flaws);
@@ -172,6 +199,38 @@ fn expanded(vocabulary: &Vocabulary, text: &str, notation: Notation) -> Result<V
         members.shift_remove(ID);
     }
     Ok(definition)
+}
+
+/// The parts of what could be read that have another shape than a draft may have.
+fn misshapen(engine: &Engine, definition: Value) -> Vec<Misread> {
+    if let Some(message) = definition.get(ROOT).and_then(no_root) {
+        return vec![Misread { place: ROOT.to_owned(), message }];
+    }
+    let read = serde_json::from_value::<Definition>(definition);
+    read.map(|definition| engine.misshapen(&definition, false)).unwrap_or_default()
+}
+
+/// Says what a root is that is no activity. A draft may be without one.
+fn no_root(root: &Value) -> Option<String> {
+    let what = match root {
+        Value::Object(_) => return None,
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+    };
+    Some(format!(
+        "this is {what}, and has to be an activity: write an object with a type, or leave {ROOT} out"
+    ))
+}
+
+/// Gives the members of the activities the names that they have here; all else stays as it is.
+fn spell(engine: &Engine, definition: &mut Value) {
+    let Some(root) = definition.get_mut(ROOT) else { return };
+    let mut whole = Definition { root: root.take(), ..Definition::default() };
+    engine.spell(&mut whole);
+    *root = whole.root;
 }
 
 /// The refusal of a text.

@@ -140,7 +140,8 @@ pub(super) async fn cases(
     let cases = text(&mut members, "cases")?.ok_or_else(|| {
         Problem::bad_request("member cases is missing: send the text of a test file")
     })?;
-    let notation = match cases.trim_start().starts_with('{') {
+    let is_left_out = |c: char| c.is_whitespace() || c == '\u{feff}';
+    let notation = match cases.trim_start_matches(is_left_out).starts_with('{') {
         true => Notation::Json,
         false => Notation::Yaml,
     };

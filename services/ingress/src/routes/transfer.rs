@@ -74,6 +74,9 @@ pub(super) async fn restart(
     if seen.instance.version == 0 {
         return Err(Problem::conflict("unfit", format!("instance {id} has not run yet")));
     }
+    if request.version.is_none() {
+        must_have_its_version(&app, &seen.instance).await?;
+    }
     let activity_id = request.activity_id.filter(|id| !id.is_empty());
     let given = request.variables.unwrap_or_default();
     let variables = known(&app, &seen, activity_id.as_deref(), given).await?;
@@ -100,6 +103,21 @@ pub(super) async fn restart(
     let details = json!({ "activityId": activity_id });
     app.audit(&asking.caller, "instance.restart", row.id.as_str(), details).await;
     Ok(answer)
+}
+
+/// Refuses an instance whose version was deleted. Its program may be in the cache still: a start that
+/// gets as far as an executor would be a dead letter, which a replay could carry out later.
+async fn must_have_its_version(app: &App, instance: &Instance) -> Result<(), Problem> {
+    if app.cx.store.version(&instance.version_id).await?.is_some() {
+        return Ok(());
+    }
+    app.cx.catalog.forget(&instance.version_id);
+    Err(Problem::not_found(format!(
+        "version {} of workflow definition {:?} was deleted: name another one in `version`, if there \
+         is one",
+        instance.definition_version,
+        instance.definition_id.as_str()
+    )))
 }
 
 /// The variables, by name, with which a new instance begins at this activity.

@@ -14,6 +14,7 @@ use utoipa::ToSchema;
 
 use super::bulk::bounded;
 use super::files::files;
+use super::removal::{Removal, remove_all};
 use super::transfer::{Contents, Imported, exported, take_in};
 use crate::archive::{Packed, pack};
 use crate::auth::caller::Caller;
@@ -21,7 +22,7 @@ use crate::body::{Body, BytesMax, Params, content_type, parse, read};
 use crate::pipeline::identify::Asking;
 use crate::present::shape;
 use crate::problem::ProblemBody;
-use crate::{App, Problem, publication, record};
+use crate::{App, Problem, record};
 
 /// Bytes of the files of one export together.
 const EXPORT_BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -195,9 +196,10 @@ fn document(file: &Packed) -> Result<Value, Problem> {
     let wrong = |error: String| {
         Problem::bad_request(format!("{} is not an exported instance: {error}", file.name))
     };
-    depth::check_json_carrier(&file.bytes).map_err(|error| wrong(error.to_string()))?;
-    exact::check_integers(&file.bytes).map_err(|error| wrong(error.to_string()))?;
-    serde_json::from_slice(&file.bytes).map_err(|error| wrong(error.to_string()))
+    let bytes = exact::without_byte_order_mark(&file.bytes);
+    depth::check_json_carrier(bytes).map_err(|error| wrong(error.to_string()))?;
+    exact::check_integers(bytes).map_err(|error| wrong(error.to_string()))?;
+    serde_json::from_slice(bytes).map_err(|error| wrong(error.to_string()))
 }
 
 /// The versions to remove.
@@ -206,11 +208,14 @@ pub(super) struct VersionIds {
     ids: Option<Vec<String>>,
 }
 
-/// Removes these versions of definitions, except those that unfinished instances run.
+/// Removes these versions of definitions, at most 1000 in one call, except those that unfinished instances
+/// run or that other definitions use as an activity. Where some stay, the others are removed all the same,
+/// and the answer is a problem.
 #[utoipa::path(post, path = "/bulk-actions/delete/workflow-definitions/by-id", tag = "definitions",
     request_body = VersionIds,
-    responses((status = 200, body = shape::bulk::Deletions),
-        (status = 400, body = ProblemBody), (status = 409, body = ProblemBody)))]
+    responses((status = 200, body = shape::bulk::Deletions), (status = 400, body = ProblemBody),
+        (status = 409, body = ProblemBody, description = "Some stay: `deleted` is the number of those that \
+            are removed, `failed` has the ids of the others, and `problems` the reasons by id")))]
 pub(super) async fn delete_versions(
     State(app): State<Arc<App>>,
     asking: Asking,
@@ -218,12 +223,6 @@ pub(super) async fn delete_versions(
 ) -> Result<Json<Value>, Problem> {
     let ids = request.ids.unwrap_or_default();
     bounded(ids.len())?;
-    let mut deleted = 0;
-    for id in ids {
-        if publication::delete_version(&app, &VersionId::new(id.as_str())).await? {
-            app.audit(&asking.caller, "version.delete", &id, Value::Null).await;
-            deleted += 1;
-        }
-    }
-    Ok(Json(json!({"deleted": deleted})))
+    let removals = ids.into_iter().map(|id| Removal::Version(VersionId::new(id))).collect();
+    remove_all(&app, &asking.caller, removals, "versions").await
 }

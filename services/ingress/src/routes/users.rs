@@ -14,7 +14,7 @@ use super::identity::{
     NOT_KEPT, Unkept, changed, may_give, must_differ, must_fit, name, taken, within,
 };
 use crate::auth::caller::Caller;
-use crate::body::Body;
+use crate::body::{Body, Params};
 use crate::identity::{login, password};
 use crate::problem::ProblemBody;
 use crate::{App, Problem};
@@ -91,7 +91,11 @@ pub(super) struct UserList {
 /// Lists the users.
 #[utoipa::path(get, path = "/identity/users", tag = "identity",
     responses((status = 200, body = UserList), (status = 403, body = ProblemBody)))]
-pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<UserList>, Problem> {
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    params: Params,
+) -> Result<Json<UserList>, Problem> {
+    params.only(&[])?;
     let users = app.cx.store.users().await?;
     Ok(Json(UserList { users: users.iter().map(UserSummary::from).collect() }))
 }
@@ -118,7 +122,7 @@ pub(super) async fn create(
     let user = User {
         id: app.fresh_id(),
         password_hash: hashed(&app, secret).await?,
-        roles,
+        roles: store::once(roles),
         name,
         is_disabled: false,
         generation: 0,
@@ -158,7 +162,7 @@ pub(super) async fn update(
     let has_password = password_hash.is_some();
     let change = UserChange {
         password_hash,
-        roles: request.roles,
+        roles: request.roles.map(store::once),
         is_disabled: request.is_disabled,
         ends_sessions: has_password || request.is_disabled == Some(true),
     };

@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use axum::http::Request;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
@@ -37,7 +37,7 @@ async fn numbers_names_and_lists_have_bounds_that_the_refusal_names() {
         ("/api/workflow-instances", json!({"searchTerm": long}), "searchTerm has 1025 bytes"),
         ("/api/workflow-instances", json!({"version": 4_000_000_000_u32}), "version is 4000000000"),
         (&journal, json!({"skip": u64::MAX}), "1000000000 items"),
-        (&journal, json!({"filter": {"activityIds": many}}), "activityIds has 1001 items"),
+        (&journal, json!({"filter": {"eventNames": many}}), "eventNames has 1001 items"),
         (
             "/api/workflow-instances",
             json!({"definitionId": "line", "correlationId": long}),
@@ -59,6 +59,75 @@ async fn numbers_names_and_lists_have_bounds_that_the_refusal_names() {
         let found = world.post(path, &body).await.problem(400);
         assert!(found.contains(expected), "{path}: {found}");
     }
+}
+
+/// Ids and paths are longer than names, and a definition has more activities than other lists have items.
+#[tokio::test]
+async fn activities_are_asked_for_by_all_paths_that_a_definition_can_have() {
+    let world = World::new().await;
+    let long = "x".repeat(10_000);
+    let leaf = json!({"type": "Elsa.WriteLine", "id": long, "text": "deep"});
+    let root = (0..30).fold(leaf, |inner, at| {
+        let id = format!("6b1f4f0e-7a53-4c53-9a5e-57a09c48a1{at:02}");
+        json!({"type": "Elsa.Sequence", "id": id, "activities": [inner]})
+    });
+    world.publish("deep", root).await;
+    let id = world.begin("deep").await;
+    world.until(&id, "Finished").await;
+    let list = format!("/api/activity-executions/list?workflowInstanceId={id}");
+    let list = world.get(&list).await.expect(200);
+    let records = list["items"].as_array().unwrap();
+    let nodes: Vec<_> = records.iter().map(|one| one["activityNodeId"].as_str().unwrap()).collect();
+    let deepest = nodes.iter().max_by_key(|node| node.len()).unwrap();
+    assert!(nodes.len() == 32 && deepest.len() > 11_000, "{} of {}", deepest.len(), nodes.len());
+
+    let (report, journal) =
+        ("/api/activity-executions/report", format!("/api/workflow-instances/{id}/journal"));
+    let asked = json!({"workflowInstanceId": id, "activityNodeIds": nodes});
+    let stats = world.post(report, &asked).await.expect(200);
+    assert_eq!(stats["stats"].as_array().unwrap().len(), nodes.len());
+    let lines = async |filter: Value| {
+        let found = world.post(&journal, &json!({ "filter": filter })).await.expect(200);
+        found["totalCount"].as_u64().unwrap()
+    };
+    let of_leaf = lines(json!({"activityIds": [long]})).await;
+    assert!(of_leaf > 1);
+    assert_eq!(lines(json!({"activityNodeIds": [deepest]})).await, of_leaf);
+
+    // The activities of the largest definition, and the workflow, in a body that is larger than others.
+    let path = |at: usize| format!("Workflow1:{}:{at}", "a-sequence:".repeat(10));
+    let mut many: Vec<String> = (0..10_001).map(path).collect();
+    let asked = json!({"workflowInstanceId": id, "activityNodeIds": many});
+    assert_eq!(world.post(report, &asked).await.expect(200)["stats"], json!([]));
+    assert_eq!(lines(json!({"activityNodeIds": many})).await, 0);
+    many.push("more".to_owned());
+    let expected = "activityNodeIds has 10002 items: use at most 10001";
+    let asked = json!({"workflowInstanceId": id, "activityNodeIds": many});
+    assert!(world.post(report, &asked).await.problem(400).contains(expected));
+    for name in ["activityIds", "activityNodeIds"] {
+        let found = world.post(&journal, &json!({"filter": {name: many}})).await.problem(400);
+        assert!(found.contains(&expected.replace("activityNodeIds", name)), "{found}");
+    }
+}
+
+#[tokio::test]
+async fn a_nul_in_a_path_or_a_query_is_refused_at_every_route() {
+    let world = World::without_executor(Config::default()).await;
+    for (path, place) in [
+        ("/elsa/api/workflow-definitions?searchTerm=a%00", "query parameter searchTerm"),
+        ("/api/workflow-instances?page=0&searchTerm=a%00", "query parameter searchTerm"),
+        ("/elsa/api/audit?target=%00", "query parameter target"),
+        ("/elsa/api/labels/a%00", "the path"),
+        ("/elsa/api/workflow-instances/a%00", "the path"),
+        ("/workflows/x%00", "the path"),
+        ("/workflows/x?correlationId=%00", "query parameter correlationId"),
+        ("/bookmarks/resume?t=%00", "query parameter t"),
+    ] {
+        let detail = world.get(path).await.problem(400);
+        let expected = format!("{place} has a NUL character (%00): leave it out");
+        assert_eq!(detail, expected, "{path}");
+    }
+    world.get("/elsa/api/workflow-definitions?searchTerm=a%2500").await.expect(200);
 }
 
 #[tokio::test]

@@ -310,7 +310,8 @@ async fn what_is_retracted_or_deleted_starts_nothing() {
     world.publish("order", waits_for("e")).await;
     let id = world.begin("order").await;
     let detail = world.delete(&format!("{API}/order")).await.problem(409);
-    assert!(detail.contains("1 instances of it are not finished"), "{detail}");
+    let expected = "1 instance of it is not finished and needs it: cancel it first";
+    assert_eq!(detail, expected);
     let body = world.post(&format!("{API}/order/retract"), &json!({})).await.expect(200);
     assert_eq!((&body["isPublished"], &body["everywhere"]), (&json!(false), &json!(true)));
     world.post(&format!("{API}/order/retract"), &json!({})).await.problem(400);
@@ -345,6 +346,39 @@ async fn definitions_are_listed_and_found() {
         "workflow definition \"a\" has no version 7: the latest is version 1, which is published"
     );
     assert_eq!(world.get("/api/workflow-definitions").await.expect(200)["totalCount"], 2);
+}
+
+#[tokio::test]
+async fn a_version_that_is_missing_is_named_in_plain_words() {
+    let world = World::new().await;
+    let told = async |path: &str, version: &str| {
+        world.get(&format!("{API}/{path}?versionOptions={version}")).await.problem(404)
+    };
+    world.publish("a", writes_line()).await;
+    let no_draft = "workflow definition \"a\" has no draft: its latest version, 1, is published; ask \
+                    for versionOptions Latest or Published, or save a change first";
+    for path in ["a", "by-definition-id/a", "a/export"] {
+        assert_eq!(told(path, "Draft").await, no_draft);
+    }
+    let draft = |id: &str| json!({"model": {"definitionId": id, "root": waits_for("go")}});
+    world.post(API, &draft("a")).await.expect(200);
+    world.get(&format!("{API}/a?versionOptions=Draft")).await.expect(200);
+    assert_eq!(
+        told("a", "LatestAndPublished").await,
+        "the latest version of workflow definition \"a\", 2, is not published: ask for \
+         versionOptions Latest or Published"
+    );
+    world.post(API, &draft("b")).await.expect(201);
+    assert_eq!(
+        told("b", "Published").await,
+        "workflow definition \"b\" has no published version: its latest version is 1; publish it \
+         first, or ask for versionOptions Latest"
+    );
+    let detail = told("b", "LatestAndPublished").await;
+    assert!(
+        detail.ends_with("\"b\", 1, is not published: ask for versionOptions Latest"),
+        "{detail}"
+    );
 }
 
 #[tokio::test]

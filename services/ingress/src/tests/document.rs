@@ -89,6 +89,31 @@ fn every_parameter_says_what_it_means() {
     }
 }
 
+/// Tools make an empty text out of a parameter that may be empty, and a list is no text.
+#[test]
+fn a_list_is_no_empty_text_and_no_text_of_a_uri_has_a_nul() {
+    let (mut lists, mut texts) = (0, 0);
+    for (method, path, operation) in operations() {
+        for parameter in operation["parameters"].as_array().into_iter().flatten() {
+            let (name, schema) = (&parameter["name"], &parameter["schema"]);
+            let is_of = |kind: &str| schema["type"] == kind;
+            let with_nul = match parameter["in"].as_str().unwrap() {
+                "query" | "path" if is_of("array") => json!(["a\0"]),
+                "query" | "path" if is_of("string") => json!("a\0"),
+                _ => continue,
+            };
+            if is_of("array") {
+                lists += 1;
+                assert!(parameter.get("allowEmptyValue").is_none(), "{name} of {method} {path}");
+            } else {
+                texts += 1;
+            }
+            assert!(!CONTRACT.flaws(schema, &with_nul).is_empty(), "{name} of {method} {path}");
+        }
+    }
+    assert!(lists > 10 && texts > 100, "{lists} lists and {texts} texts");
+}
+
 #[test]
 fn every_operation_names_the_permissions_of_which_a_caller_needs_one() {
     for (method, path, operation) in operations() {

@@ -23,6 +23,7 @@ fn wrong() -> Vec<(Value, &'static str, &'static str)> {
     let of = |more: Value| json!({"root": chart(&more)});
     let inside = |more: Value| of(json!({"activities": [chart(&more)]}));
     let object = "an activity: write an object with a type";
+    let twice = "once more, as names are read in any case: remove one of them";
     vec![
         (root(json!(true)), "root", object),
         (root(json!(7)), "root", object),
@@ -42,6 +43,13 @@ fn wrong() -> Vec<(Value, &'static str, &'static str)> {
         (of(json!({"customProperties": []})), "root.customProperties", "an object"),
         (inside(json!({"name": 5})), "root.activities[0].name", "a text"),
         (root(json!({"type": "Elsa.If", "then": "x"})), "root.then", object),
+        (
+            root(json!({"type": "Elsa.Switch", "Cases": [{"Activity": 5}]})),
+            "root.cases[0].activity",
+            object,
+        ),
+        (of(json!({"Type": "Elsa.If"})), "root.Type", twice),
+        (inside(json!({"ID": "g"})), "root.activities[0].ID", twice),
         (json!({"root": writes_line(), "toolVersion": 5}), "toolVersion", "a text"),
     ]
 }

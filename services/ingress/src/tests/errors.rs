@@ -111,7 +111,8 @@ async fn every_bad_request_is_a_problem_that_says_why() {
             "/api/workflow-definitions/line/dispatch",
             r#"{"versionOptions": "Draft"}"#,
             404,
-            "\"line\" has no version Draft: the latest is version 1, which is published",
+            "\"line\" has no draft: its latest version, 1, is published; ask for versionOptions \
+             Latest or Published",
         ),
         (
             "POST",

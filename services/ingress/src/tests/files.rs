@@ -123,3 +123,22 @@ async fn one_wrong_file_stores_nothing() {
     let detail = world.post(&format!("{API}/import-files"), &json!({})).await.problem(400);
     assert!(detail.contains("multipart"), "{detail}");
 }
+
+/// Tools of Windows begin JSON with a byte order mark.
+#[tokio::test]
+async fn json_may_begin_with_a_byte_order_mark() {
+    let world = World::new().await;
+    let marked = |value: &Value| format!("\u{feff}{value}");
+    let post = |path: &str, body: String| {
+        let request = Request::post(path).header("content-type", "application/json");
+        request.body(Body::from(body)).unwrap()
+    };
+    let sent = json!({"definitionId": "a", "root": writes_line()});
+    world.send(post(API, marked(&sent))).await.expect(201);
+    let files = [("b.json", marked(&definition("b")).into_bytes())];
+    assert_eq!(world.send(form(&files)).await.expect(200), json!({"count": 1}));
+    let start = "/elsa/api/workflow-definitions/a/execute";
+    world.send(post(start, "\u{feff}".to_owned())).await.expect(200);
+    let twice = marked(&sent).replacen('\u{feff}', "\u{feff}\u{feff}", 1);
+    world.send(post(API, twice)).await.problem(400);
+}

@@ -253,6 +253,10 @@ async fn what_is_no_message_of_the_protocol_is_refused_with_the_reason() {
     assert!(
         client.observe("nope").await["error"].as_str().unwrap().contains("no workflow instance")
     );
+    for wrong in ["", "a.b", &"x".repeat(10_000)] {
+        let refused = client.observe(wrong).await["error"].clone();
+        assert!(refused.as_str().unwrap().contains("use 1 to 128 characters"), "{refused}");
+    }
     client.send(&json!({"type": 6})).await;
     client.send(&json!({"type": 1, "target": "Nothing", "arguments": []})).await;
     client.send(&json!({"type": 1, "target": "X", "arguments": [], "invocationId": "2"})).await;

@@ -65,6 +65,24 @@ async fn a_refused_request_gives_its_key_back() {
 }
 
 #[tokio::test]
+async fn a_key_has_visible_characters_alone() {
+    let world = World::new().await;
+    world.publish("line", writes_line()).await;
+    let path = "/elsa/api/workflow-instances";
+    let body = json!({"definitionId": "line"});
+    let (most, more) = ("k".repeat(255), "k".repeat(256));
+    for key in ["a b", "a\tb", " ", "", "kä", more.as_str()] {
+        let detail = world.post_with(path, &[("idempotency-key", key)], &body).await.problem(400);
+        assert!(detail.contains("use 1 to 255 visible ASCII characters"), "{key:?}: {detail}");
+    }
+    for key in ["!", "~", "\"8e03978e-40d5\"", most.as_str()] {
+        world.post_with(path, &[("idempotency-key", key)], &body).await.expect(200);
+    }
+    let list = world.get(path).await.expect(200);
+    assert_eq!(list["totalCount"], 4, "a request that is refused starts nothing");
+}
+
+#[tokio::test]
 async fn an_answer_with_a_secret_is_not_kept() {
     const ADMIN: &str = "ApiKey a-bootstrap-key-of-length";
     let api_key = Some("a-bootstrap-key-of-length".to_owned());

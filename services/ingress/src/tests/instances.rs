@@ -114,6 +114,19 @@ async fn a_page_of_none_has_the_total_alone() {
             assert_eq!((&none["items"], &none["totalCount"]), expected, "{list}?{query}");
         }
     }
+    for list in ["activity-executions", "activity-execution-summaries"] {
+        let list = format!("/elsa/api/{list}/list?workflowInstanceId={id}");
+        let all = world.get(&list).await.expect(200);
+        let total = all["items"].as_array().unwrap().len();
+        assert_ne!(total, 0, "{list}");
+        for query in ["&pageSize=0", "&take=0", "&take=1", ""] {
+            let page = world.get(&format!("{list}{query}")).await.expect(200);
+            let said = (&page["totalCount"], &page["count"]);
+            assert_eq!(said, (&json!(total), &json!(total)), "{list}{query}");
+        }
+        let none = world.get(&format!("{list}&pageSize=0")).await.expect(200);
+        assert_eq!(none["items"], json!([]), "{list}");
+    }
     let posted = world.post(LIST, &json!({"pageSize": 0})).await.expect(200);
     assert_eq!((&posted["items"], &posted["totalCount"]), (&json!([]), &json!(1)));
     let versions = world.get(&format!("{definitions}/line/versions?pageSize=0")).await;

@@ -81,6 +81,27 @@ async fn dead_letters_are_listed_shown_replayed_and_removed() {
 }
 
 #[tokio::test]
+async fn a_letter_on_the_subject_of_no_command_cannot_be_replayed() {
+    let world = World::without_executor(Config::default()).await;
+    let nope = Message { subject: "staunch.cmd.nope.x".into(), ..Message::default() };
+    letter(&world, Message { payload: b"{}".to_vec(), ..nope }).await;
+    let garbled = Message { subject: "staunch.cmd.start.x".into(), ..Message::default() };
+    letter(&world, Message { payload: b"{".to_vec(), ..garbled }).await;
+    for (number, can_replay) in [(1, false), (2, true)] {
+        for path in [format!("{LETTERS}/{number}"), format!("{LETTERS}/{number}/body")] {
+            assert_eq!(world.get(&path).await.expect(200)["canReplay"], can_replay, "{path}");
+        }
+    }
+    for body in [json!({}), json!({"body": {}})] {
+        let refused = world.post(&format!("{LETTERS}/1/replay"), &body).await.problem(409);
+        let expected = "dead letter 1 is a message on staunch.cmd.nope.x, which is the subject of \
+                        no command";
+        assert!(refused.starts_with(expected), "{refused}");
+    }
+    world.get(&format!("{LETTERS}/1")).await.expect(200);
+}
+
+#[tokio::test]
 async fn without_dead_letters_the_list_is_empty() {
     let world = World::without_executor(Config::default()).await;
     let empty = json!({"items": [], "totalCount": 0});
@@ -111,6 +132,9 @@ async fn a_letter_is_replayed_with_another_body() {
     let replay = format!("{LETTERS}/1/replay");
     let wrong = world.post(&replay, &json!({"body": {"reason": [1]}})).await.problem(400);
     assert!(wrong.contains("staunch.cmd.cancel."), "{wrong}");
+    let mistyped = json!({"bdy": {"reason": "ordered twice"}});
+    let wrong = world.post(&replay, &mistyped).await.problem(400);
+    assert!(wrong.contains("unknown field `bdy`"), "{wrong}");
     world.get(&format!("{LETTERS}/1")).await.expect(200);
     world.post(&replay, &json!({"body": {"reason": "ordered twice"}})).await.expect(200);
     world.until(&id, "Cancelled").await;

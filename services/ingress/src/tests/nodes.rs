@@ -1,6 +1,6 @@
 //! The activities of definitions, as answers have them.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::world::{World, writes_line};
 
@@ -48,4 +48,93 @@ async fn what_answers_add_to_activities_is_not_stored() {
         (&again["alreadyPublished"], &again["workflowDefinition"]["version"]),
         (&json!(true), &json!(1))
     );
+}
+
+#[tokio::test]
+async fn the_variable_that_an_activity_sets_is_read_in_any_case() {
+    let world = World::new().await;
+    let read = json!({"TypeName": "Int32",
+        "Expression": {"Type": "Variable", "Value": {"Id": "v", "Name": "V"}}});
+    let root = json!({"Id": "s", "Type": "Elsa.Sequence", "Activities": [
+        {"Id": "set", "Type": "Elsa.SetVariable",
+            "Variable": {"Id": "v", "Name": "V", "TypeName": "Int32", "Value": null},
+            "Value": {"TypeName": "Int32", "Expression": {"Type": "Literal", "Value": 4}}},
+        {"Id": "o", "Type": "Elsa.SetOutput", "OutputName": "Out", "OutputValue": read}]});
+    let model = json!({"DefinitionId": "set", "Root": root,
+        "Variables": [{"Id": "v", "Name": "V", "TypeName": "Int32"}],
+        "Outputs": [{"Name": "Out", "Type": "Int32"}]});
+    let saved = world.post(API, &json!({"Model": model, "Publish": true})).await.expect(201);
+    let activities = &saved["workflowDefinition"]["root"]["activities"];
+    let variable = json!({"id": "v", "name": "V", "typeName": "Int32", "value": null});
+    assert_eq!(activities[0]["variable"], variable);
+    let named = &activities[1]["outputValue"]["expression"]["value"];
+    assert_eq!(*named, json!({"id": "v", "name": "V"}));
+    let ran = world.post(&format!("{API}/set/execute"), &json!({})).await.expect(200);
+    assert_eq!(ran["workflowState"]["output"]["Out"], 4, "{ran:#}");
+}
+
+#[tokio::test]
+async fn members_whose_names_differ_in_case_only_are_not_published() {
+    let world = World::new().await;
+    let refused = async |root: Value| {
+        let answer = world.post(API, &json!({"definitionId": "twice", "root": root})).await;
+        let errors = answer.body["validationErrors"].as_array().cloned().unwrap_or_default();
+        answer.problem(400);
+        let told = errors.iter().map(|one| {
+            let message = one["message"].as_str().unwrap();
+            let (first, _) = message.split_once(" once more").unwrap_or((message, ""));
+            json!([one["activityId"], one["property"], first])
+        });
+        told.collect::<Value>()
+    };
+    let line = json!({"type": "Elsa.WriteLine", "id": "w", "text": "a", "Type": "Elsa.If",
+        "TEXT": "b", "Other": 1, "other": 2});
+    let expected = json!([["w", "TEXT", "this is \"text\""], ["w", "Type", "this is \"type\""]]);
+    assert_eq!(refused(line).await, expected);
+    // The inputs of a workflow have any names, such as that of a member of all activities.
+    let child = json!({"definitionId": "child", "root": writes_line(), "inputs":
+        [{"name": "Name", "type": "String"}, {"name": "Amount", "type": "Int32"}]});
+    world.post(API, &child).await.expect(201);
+    let child = |more: Value| {
+        let mut root = json!({"type": "Child", "id": "c", "workflowDefinitionId": "child",
+            "name": "c1", "Name": "Ada"});
+        root.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        root
+    };
+    world.publish("parent", child(json!({}))).await;
+    let id = refused(child(json!({"Id": "d"}))).await;
+    assert_eq!(id, json!([["c", "Id", "this is \"id\""]]));
+    let amount = refused(child(json!({"Amount": 1, "amount": 2}))).await;
+    assert_eq!(amount, json!([["c", "amount", "this is \"Amount\""]]));
+}
+
+#[tokio::test]
+async fn exports_have_the_node_ids_of_other_answers() {
+    let world = World::new().await;
+    let root = |node_id: &str| {
+        json!({"type": "Elsa.Sequence", "activities": [
+            {"type": "Elsa.WriteLine", "id": "w", "nodeId": node_id, "text": "hello"},
+            {"type": "Elsa.PublishEvent", "id": "e", "eventName": "e",
+                "payload": {"type": "t", "id": "w", "nodeId": ":w"}}]})
+    };
+    world.publish("line", root("Workflow1::w")).await;
+    let shown = world.get(&format!("{API}/line")).await;
+    let place = shown.body["root"]["activities"][0]["nodeId"].as_str().unwrap();
+    assert_eq!(place, "Workflow1:Sequence1:w");
+    let named = json!({"definitionIds": ["line"]});
+    for exported in [
+        world.get(&format!("{API}/line/export")).await,
+        world.post(&format!("{API}/line/export"), &json!({})).await,
+        world.post("/elsa/api/bulk-actions/export/workflow-definitions", &named).await,
+    ] {
+        assert_eq!(exported.header("etag"), shown.header("etag"));
+        // The others have none, as before, and data stays.
+        assert_eq!(exported.expect(200)["root"], root(place));
+    }
+    // Either is the same content.
+    for node_id in ["Workflow1::w", place] {
+        let again = json!({"definitionId": "line", "name": "line", "root": root(node_id)});
+        let again = world.post(&format!("{API}/import?publish=true"), &again).await.expect(200);
+        assert_eq!((&again["alreadyPublished"], &again["version"]), (&json!(true), &json!(1)));
+    }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::alterations::publish_with_variable;
-use super::world::World;
+use super::world::{World, writes_line};
 
 const API: &str = "/elsa/api";
 const INSTANCES: &str = "/elsa/api/workflow-instances";
@@ -27,6 +27,30 @@ async fn a_restart_begins_with_what_was_known() {
         journal.contains("good is true") && !journal.contains("\"activityId\":\"a\""),
         "{journal}"
     );
+}
+
+/// The program of the version stays in the cache of the node: the refusal comes before a command is
+/// published, which would be a dead letter.
+#[tokio::test]
+async fn a_restart_of_a_version_that_was_deleted_leaves_no_dead_letter() {
+    let world = World::new().await;
+    world.publish("gone", writes_line()).await;
+    let id = world.begin("gone").await;
+    world.until(&id, "Finished").await;
+    assert_eq!(world.delete(&format!("{API}/workflow-definitions/gone")).await.status, 204);
+    let path = format!("{INSTANCES}/{id}/restart");
+    let is_refused = async || {
+        let refused = world.post(&path, &json!({})).await.problem(404);
+        let expected = "version 1 of workflow definition \"gone\" was deleted: name another one";
+        assert!(refused.starts_with(expected), "{refused}");
+    };
+    is_refused().await;
+    let letters = world.get(&format!("{API}/bookmark-queue/dead-letters")).await.expect(200);
+    assert_eq!(letters, json!({"items": [], "totalCount": 0}));
+    // Another version of this number is there: it runs if it is named.
+    world.publish("gone", writes_line()).await;
+    is_refused().await;
+    world.post(&path, &json!({"version": 1})).await.expect(200);
 }
 
 /// Each activity changes the variable, all in one burst: a restart takes over what it was when the

@@ -136,6 +136,50 @@ async fn any_other_variable_is_refused_with_the_way_to_make_it_searchable() {
 }
 
 #[tokio::test]
+async fn a_comparison_that_lacks_a_member_is_named_with_what_it_may_have() {
+    let (world, _) = orders().await;
+    let good = json!({"name": "Amount", "operator": "gte", "value": 1});
+    let operators = "use one of eq, ne, gt, gte, lt, lte, prefix";
+    let time =
+        json!({"column": "CreatedAt", "operator": "Is", "timestamp": "2026-01-31T08:00:00Z"});
+    for (list, whole, member, [what, instead]) in [
+        ("variableFilters", &good, "operator", ["of variable Amount, has no operator", operators]),
+        ("variableFilters", &good, "name", ["has no name", "a searchable variable"]),
+        ("timestampFilters", &time, "column", ["has no column", "use CreatedAt, UpdatedAt or"]),
+        ("timestampFilters", &time, "operator", ["has no operator", "use Is, IsNot, LessThan,"]),
+        ("timestampFilters", &time, "timestamp", ["has no timestamp", "2026-01-31T08:00:00Z"]),
+    ] {
+        let place = format!("{list}[1]");
+        let mut lacking = whole.clone();
+        lacking.as_object_mut().unwrap().remove(member);
+        let mut empty = whole.clone();
+        empty[member] = json!("");
+        for second in [lacking, empty] {
+            // No instance fits the status, too: what is wrong is said all the same.
+            let filter = json!({"status": "Running", "subStatus": "Finished",
+                list: [whole, second]});
+            let plan_filter = json!({list: [whole, second]});
+            let plan = json!({"alterations": [{"type": "Cancel"}], "filter": plan_filter});
+            for (path, body) in [
+                (format!("{LIST}/query"), &filter),
+                (LIST.to_owned(), &filter),
+                (format!("{LIST}/counts"), &filter),
+                (format!("{API}/alterations/dry-run"), &plan_filter),
+                (format!("{API}/alterations/submit"), &plan),
+            ] {
+                let detail = world.post(&path, body).await.problem(400);
+                for part in [place.as_str(), what, instead] {
+                    assert!(detail.contains(part), "{path} {body}: {detail}");
+                }
+                assert!(!detail.contains("missing field"), "{detail}");
+            }
+        }
+    }
+    let nameless = world.get(&format!("{LIST}?variable=:eq:1")).await.problem(400);
+    assert!(nameless.contains("write name:operator:value"), "{nameless}");
+}
+
+#[tokio::test]
 async fn definitions_may_differ_about_a_name() {
     let (world, [_, large]) = orders().await;
     let other = json!({"definitionId": "other", "name": "other", "variables": [

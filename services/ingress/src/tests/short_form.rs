@@ -72,6 +72,33 @@ async fn what_the_short_form_cannot_say_stays_as_it_is() {
 }
 
 #[tokio::test]
+async fn a_definition_in_pascal_case_is_shortened_as_another() {
+    let world = world().await;
+    let pascal = json!({"Name": "Hello", "Variables": [{"Id": "v", "Name": "V"}],
+        "Root": {"Type": "Elsa.SetVariable", "Id": "s", "Variable": {"Id": "v", "Name": "V"},
+            "Value": {"TypeName": "Object", "Expression": {"Type": "Literal", "Value": {"Id": 1}}}}});
+    let camel = json!({"name": "Hello", "variables": [{"id": "v", "name": "V"}],
+        "root": {"type": "Elsa.SetVariable", "id": "s", "variable": {"id": "v", "name": "V"},
+            "value": {"typeName": "Object", "expression": {"type": "Literal", "value": {"Id": 1}}}}});
+    let expected = world.post(SHORTEN, &camel).await.expect(200);
+    for body in [json!({"Model": pascal}), pascal.clone()] {
+        assert_eq!(world.post(SHORTEN, &body).await.expect(200), expected);
+    }
+}
+
+#[tokio::test]
+async fn a_root_that_is_no_activity_is_not_shortened() {
+    let world = world().await;
+    for root in [json!(null), json!(5), json!("x"), json!([{"type": "Elsa.End"}])] {
+        for body in [json!({"model": {"name": "a", "root": root}}), json!({"Root": root})] {
+            let refused = world.post(SHORTEN, &body).await.problem(400);
+            assert!(refused.starts_with("root of the body: this is "), "{refused}");
+            assert!(refused.contains("write an object with a type"), "{refused}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_text_that_is_no_definition_is_refused_with_every_place() {
     let world = world().await;
     let check = async |text: &str, expected: Value| {
@@ -107,6 +134,10 @@ async fn a_text_that_is_no_definition_is_refused_with_every_place() {
     check(wrong, expected).await;
     let misspelled = "Name: x\nroot: []\n";
     check(misspelled, json!([[1, 1, "a definition has no"]])).await;
+    check("- 1\n", json!([[1, 3, "root.activities[0]: this is 1,"]])).await;
+    check("name: x\nroot:\n", json!([[2, 1, "root: this is null,"]])).await;
+    check("name: x\nroot: 5\n", json!([[2, 1, "root: this is a"]])).await;
+    check("type: End\nType: If\n", json!([[2, 1, "root.Type: this is \"type\""]])).await;
     let in_json = expand(&world, "application/json", "{\n \"root\": ]}").await.expect(400);
     assert_eq!(in_json["flaws"][0]["line"], 2, "{in_json:#}");
 }

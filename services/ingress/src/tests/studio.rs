@@ -158,7 +158,12 @@ async fn a_mistake_is_told_under_errors() {
     assert_eq!(answer.header("content-type"), Some("application/problem+json"));
     let body = answer.expect(400);
     let texts = body["errors"]["generalErrors"].as_array().unwrap();
-    assert!(texts[0].as_str().unwrap().starts_with("x: "), "{texts:?}");
+    assert!(texts[0].as_str().unwrap().starts_with("x, property type: "), "{texts:?}");
+    let sends = json!({"id": "t", "type": "Elsa.SendHttpRequest"});
+    let sent = json!({"model": new_model(&sends), "publish": true});
+    let lacks = world.post(&format!("{API}/workflow-definitions"), &sent).await.expect(400);
+    let texts = lacks["errors"]["generalErrors"].as_array().unwrap();
+    assert_eq!(texts, &["t, property url: there is no value: give one"]);
     let missing = world.get(&format!("{API}/workflow-definitions/nothing")).await.expect(404);
     assert_eq!(missing["errors"]["generalErrors"][0], missing["detail"]);
 }

@@ -104,6 +104,20 @@ async fn what_is_declined_is_left_out_and_the_journal_goes_on_after_it() {
 }
 
 #[tokio::test]
+async fn an_exported_instance_may_begin_with_a_byte_order_mark() {
+    let (here, there, ids) = worlds().await;
+    let exported = async |id: &str| {
+        let path = format!("/elsa/api/workflow-instances/{id}/export");
+        format!("\u{feff}{}", here.get(&path).await.expect(200))
+    };
+    let body = Request::post(IMPORT).header("content-type", "application/json");
+    let body = body.body(Body::from(exported(&ids[0]).await)).unwrap();
+    assert_eq!(there.send(body).await.expect(200)["imported"], 1);
+    let file = [("i.json", exported(&ids[1]).await.into_bytes())];
+    assert_eq!(there.send(form(&file)).await.expect(200)["imported"], 1);
+}
+
+#[tokio::test]
 async fn files_that_are_no_instances_store_nothing() {
     let (here, there, ids) = worlds().await;
     let path = format!("/elsa/api/workflow-instances/{}/export", ids[0]);
@@ -136,4 +150,53 @@ async fn instances_and_versions_are_removed_by_id() {
     world.get(&by_id).await.problem(404);
     world.get("/elsa/api/workflow-definitions/line").await.expect(200);
     assert_eq!(world.post(&path, &json!({})).await.expect(200), json!({"deleted": 0}));
+}
+
+#[tokio::test]
+async fn a_removal_of_many_leaves_those_in_use_and_says_which() {
+    let world = World::new().await;
+    for id in ["idle-a", "busy", "idle-b"] {
+        world.publish(id, waits_for("go")).await;
+    }
+    let instance = world.begin("busy").await;
+    world.until(&instance, "Suspended").await;
+    let path = format!("{DELETE}/workflow-definitions/by-definition-id");
+    let ids = json!({"definitionIds": ["idle-a", "busy", "gone", "idle-b"]});
+    let answer = world.post(&path, &ids).await;
+    let body = answer.body.clone();
+    let detail = answer.problem(409);
+    assert!(detail.starts_with("2 of 4 definitions are removed; \"busy\": 1 "), "{detail}");
+    assert_eq!(body["type"], "urn:staunch:problem:still-running");
+    assert_eq!((&body["deleted"], &body["failed"]), (&json!(2), &json!(["busy"])));
+    let reasons = body["problems"].as_object().unwrap();
+    assert!(reasons.len() == 1 && detail.ends_with(reasons["busy"][0].as_str().unwrap()));
+    assert_eq!(body["errors"]["generalErrors"], json!([detail]), "what Studio shows");
+    let definition =
+        async |id: &str| world.get(&format!("/elsa/api/workflow-definitions/{id}")).await;
+    for id in ["idle-a", "idle-b"] {
+        definition(id).await.problem(404);
+    }
+
+    let busy = definition("busy").await.expect(200)["id"].clone();
+    let idle = world.publish("idle", writes_line()).await["workflowDefinition"]["id"].clone();
+    let versions = format!("{DELETE}/workflow-definitions/by-id");
+    let answer = world.post(&versions, &json!({"ids": [busy, idle]})).await;
+    assert_eq!((&answer.body["deleted"], &answer.body["failed"]), (&json!(1), &json!([busy])));
+    assert!(answer.problem(409).starts_with("1 of 2 versions are removed; "));
+    definition("idle").await.problem(404);
+    definition("busy").await.expect(200);
+
+    // What another one of them used goes, too, whatever their order.
+    world.publish("used", writes_line()).await;
+    let user = json!({"type": "Used", "id": "u", "workflowDefinitionId": "used"});
+    world.publish("user", user).await;
+    let ids = json!({"definitionIds": ["used", "user"]});
+    assert_eq!(world.post(&path, &ids).await.expect(200), json!({"deleted": 2}));
+
+    world.broken.lose_database(true);
+    let ids = json!({"definitionIds": ["busy", "other"]});
+    let answer = world.post(&path, &ids).await;
+    assert_eq!((&answer.body["deleted"], &answer.body["failed"]), (&json!(0), &json!(["busy"])));
+    let detail = answer.problem(503);
+    assert!(detail.contains("0 of 2 definitions are removed; \"busy\": the database"), "{detail}");
 }

@@ -188,6 +188,13 @@ async fn the_tests_of_a_file_run_with_the_definition_that_is_sent() {
     );
     let difference = ran["cases"][1]["differences"][0].as_str().unwrap();
     assert!(difference.starts_with("line 4: lines differs"), "{difference}");
+    let in_json = json!({"pins": {"wait": {}, "rate": {"outputs": {"ParsedContent": {"price": 3}}}},
+        "tests": {"it": {"expect": {"lines": ["costs 3"]}}}});
+    for cases in [cases.to_owned(), in_json.to_string()] {
+        let sent = json!({"model": shipping(), "cases": format!("\u{feff}{cases}")});
+        let ran = world.post(CASES, &sent).await.expect(200);
+        assert_eq!(ran["cases"][0]["passed"], true, "after a byte order mark: {ran:#}");
+    }
     for (cases, told) in [
         (json!(null), "member cases is missing"),
         (json!("tests: {a: {}}"), "member cases: 1:9: the test expects nothing"),

@@ -95,7 +95,7 @@ async fn create(
         name,
         key_hash: secret::hash(&api_key),
         client_id,
-        roles,
+        roles: store::once(roles),
         created_at: SystemClock.now(),
     };
     if !store.create_application(&application).await? {

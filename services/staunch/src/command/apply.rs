@@ -290,8 +290,19 @@ fn print_compared(compared: Vec<Value>, format: Format) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The definition with the node ids that the server has, in exports too, whatever a file says.
+fn placed(mut definition: Value) -> Value {
+    if let Some(root) = definition.get_mut("root") {
+        let mut whole = Definition { root: root.take(), ..Definition::default() };
+        document::engine().place(&mut whole);
+        *root = whole.root;
+    }
+    definition
+}
+
 /// What an author wrote of a definition, in the short form.
 pub(crate) fn readable(definition: &Value) -> String {
+    let definition = &placed(definition.clone());
     let mut content = Map::new();
     content.insert("definitionId".to_owned(), output::text(definition, "definitionId").into());
     for name in CONTENT {
@@ -321,7 +332,8 @@ async fn found(client: &Client, id: &str, version: &str) -> Result<Option<Value>
 
 /// Whether two documents are the same definition.
 pub(crate) fn is_same(left: &Value, right: &Value) -> bool {
-    CONTENT.iter().all(|name| same(left, right, name))
+    let [left, right] = [left, right].map(|document| placed(document.clone()));
+    CONTENT.iter().all(|name| same(&left, &right, name))
 }
 
 /// Whether two documents have the same member; absent, null and empty are the same.
@@ -358,6 +370,23 @@ mod tests {
         let right = json!({"inputs": null, "root": {"type": "A", "name": null}, "id": "other"});
         assert!(is_same(&left, &right));
         assert!(!same(&left, &json!({"root": {"type": "B"}}), "root"));
+    }
+
+    #[test]
+    fn node_ids_that_a_file_has_are_those_of_the_server() {
+        let flow = |owner: &str, text: &str| {
+            json!({"root": {"type": "Elsa.Sequence", "activities": [{"type": "Elsa.WriteLine",
+                "id": "w", "nodeId": format!("{owner}:w"), "text": text}]}})
+        };
+        let (file, exported) = (flow("Workflow1:", "a"), flow("Workflow1:Sequence1", "a"));
+        assert!(is_same(&file, &exported));
+        assert_eq!(readable(&file), readable(&exported));
+        assert!(!is_same(&file, &flow("Workflow1:Sequence1", "b")));
+        let data = |id: &str| {
+            let payload = json!({"type": "t", "nodeId": id});
+            json!({"root": {"type": "Elsa.PublishEvent", "payload": payload}})
+        };
+        assert!(!is_same(&data("a"), &data("b")), "data is not changed");
     }
 
     #[test]

@@ -279,6 +279,23 @@ mod tests {
         assert_eq!((replayed, refusals), (Vec::new(), vec![Kind::Conflict]));
     }
 
+    #[tokio::test]
+    async fn a_letter_on_the_subject_of_no_command_is_not_replayed() {
+        let nope = "staunch.cmd.nope.x";
+        let bus = with_letters(&[nope, "staunch.cmd.cancel.i"]).await;
+        let which = Which { numbers: Vec::new(), all: true };
+        let verb = Verb::Replay { which, body: None };
+        let failure = run(verb, &bus, Format::Json).await.unwrap_err();
+        assert_eq!(failure.kind, Kind::Conflict);
+        assert_eq!(failure.message, "1 of 2 dead commands are replayed");
+        assert_eq!(left(&bus).await, [nope]);
+        let letters = all(&bus).await.unwrap();
+        let failure = replay(&bus, &letters[0], None).await.unwrap_err();
+        let expected = "it is a message on staunch.cmd.nope.x, which is the subject of no command";
+        assert!(failure.message.starts_with(expected), "{failure}");
+        assert_eq!(bus.read(Stream::Commands, 1, 10).await.unwrap().len(), 1);
+    }
+
     #[test]
     fn the_verdict_counts_what_was_not_tried() {
         assert!(verdict(3, 3, &[]).is_ok());

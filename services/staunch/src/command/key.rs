@@ -112,6 +112,7 @@ async fn create(
     let (id, text) = drawn(&SystemChance.new_id(), SystemChance.seed());
     let expires_at = days.map(|days| now.after(Duration::from_secs(days.saturating_mul(86_400))));
     let (hash, user_id) = (hash(&text), None);
+    let permissions = store::once(permissions);
     let key = ApiKey { id, name, hash, permissions, created_at: now, expires_at, user_id };
     let mut document = shown(&key);
     document["key"] = json!(text);

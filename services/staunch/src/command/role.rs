@@ -86,6 +86,7 @@ pub(crate) async fn run(verb: Verb, store: &dyn Store, format: Format) -> Result
         Verb::Create { id, name, permissions } => {
             few_enough(&permissions)?;
             let name = name.unwrap_or_else(|| id.clone());
+            let permissions = store::once(permissions);
             let role = Role { id, name, permissions, created_at: SystemClock.now() };
             create(store, &role, format).await
         }
@@ -98,7 +99,7 @@ pub(crate) async fn run(verb: Verb, store: &dyn Store, format: Format) -> Result
                     must_differ(store, &id, name).await?;
                 }
             }
-            let change = RoleChange { name, permissions };
+            let change = RoleChange { name, permissions: permissions.map(store::once) };
             let role = store.change_role(&id, &change).await?.ok_or_else(|| unknown(&id))?;
             let details = json!({"name": change.name, "permissions": change.permissions});
             note(store, "role.update", &id, details).await?;

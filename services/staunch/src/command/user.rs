@@ -115,7 +115,8 @@ pub(crate) async fn run(verb: Verb, store: &dyn Store, format: Format) -> Result
         Verb::SetPassword { name, from } => set_password(store, &name, &from, format).await,
         Verb::SetRoles { name, mut roles } => {
             roles.retain(|role| !role.is_empty());
-            let change = UserChange { roles: Some(roles), ..UserChange::default() };
+            let roles = Some(store::once(roles));
+            let change = UserChange { roles, ..UserChange::default() };
             must_exist(store, change.roles.as_deref().unwrap_or_default()).await?;
             changed(store, &name, change, "has these roles now", format).await
         }
@@ -165,7 +166,7 @@ async fn create(
         id: SystemChance.new_id(),
         name,
         password_hash: hashed(&password)?,
-        roles,
+        roles: store::once(roles),
         is_disabled: false,
         generation: 0,
         created_at: SystemClock.now(),

@@ -120,6 +120,28 @@ async fn users_roles_and_applications_come_and_go() {
 }
 
 #[tokio::test]
+async fn what_is_given_twice_is_kept_once() {
+    let here = folder().await;
+    let here = here.path();
+    let done = async |line: &str| {
+        let line: Vec<_> = line.split(' ').collect();
+        json(&run(here, &line).await)
+    };
+    let role = done("role create clerk --permissions read:*,*,read:*").await;
+    assert_eq!(role["permissions"], value!(["read:*", "*"]));
+    let role = done("role set clerk --permissions *,*").await;
+    assert_eq!(role["permissions"], value!(["*"]));
+    let key = done("key create cron --permissions read:*,read:*").await;
+    assert_eq!(key["permissions"], value!(["read:*"]));
+    let user = done("user create zoe --roles clerk,clerk --generate").await;
+    assert_eq!(user["roles"], value!(["clerk"]));
+    let user = done("user set-roles zoe clerk,clerk").await;
+    assert_eq!(user["roles"], value!(["clerk"]));
+    let application = done("app create shop --roles clerk,clerk").await;
+    assert_eq!(application["roles"], value!(["clerk"]));
+}
+
+#[tokio::test]
 async fn signing_keys_are_rotated() {
     let here = folder().await;
     let first = json(&run(here.path(), &["signing-key", "rotate"]).await);

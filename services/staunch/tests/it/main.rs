@@ -9,6 +9,7 @@
 mod api;
 mod bench;
 mod cli;
+mod config;
 mod demo;
 mod dev;
 mod diagnose;

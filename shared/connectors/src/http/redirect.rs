@@ -7,19 +7,60 @@ use reqwest::Response;
 
 use super::Hop;
 
-/// A header is a credential if a word of its name ends with one of these.
-const CREDENTIALS: [&str; 11] = [
+/// A header is a credential if a word of its name ends with one of these: no ordinary word does.
+const ENDINGS: [&str; 10] = [
     "auth",
     "authorization",
     "authentication",
     "cookie",
     "credential",
     "credentials",
-    "key",
     "password",
     "secret",
-    "session",
+    "sessionid",
     "token",
+];
+/// It is one, too, if a word of its name is one of these, or is joined of them and what names of
+/// credentials have before them: other words end with them, such as monkey.
+const WORDS: [&str; 2] = ["key", "session"];
+/// What names of credentials have before such a word where they are written as one: apikey, usersession.
+const BEFORE: [&str; 36] = [
+    "access",
+    "account",
+    "admin",
+    "api",
+    "app",
+    "application",
+    "auth",
+    "client",
+    "consumer",
+    "customer",
+    "device",
+    "encryption",
+    "function",
+    "functions",
+    "integration",
+    "license",
+    "login",
+    "master",
+    "merchant",
+    "partner",
+    "pass",
+    "private",
+    "project",
+    "public",
+    "secret",
+    "security",
+    "server",
+    "service",
+    "session",
+    "shared",
+    "signing",
+    "storage",
+    "subscription",
+    "tenant",
+    "user",
+    "web",
 ];
 /// The header that names a call: it is no credential.
 const CALL: &str = "idempotency-key";
@@ -71,7 +112,14 @@ impl Hop {
 
 /// The header commonly has credentials, by its name.
 fn is_credential(name: &HeaderName) -> bool {
-    let is_one = |word: &str| CREDENTIALS.iter().any(|ending| word.ends_with(ending));
+    let is_joined = |before: &str| BEFORE.iter().any(|known| before.ends_with(known));
+    let is_one = |word: &str| {
+        ENDINGS.iter().any(|ending| word.ends_with(ending))
+            || WORDS
+                .iter()
+                .filter_map(|one| word.strip_suffix(one))
+                .any(|before| before.is_empty() || is_joined(before))
+    };
     name.as_str() != CALL && name.as_str().split(['-', '_', '.']).any(is_one)
 }
 
@@ -94,12 +142,32 @@ mod tests {
             ("x-vault-token", true),
             ("x_client_secret", true),
             ("x-session-id", true),
+            ("x-secret", true),
+            ("x-key-id", true),
+            ("x_api_key", true),
+            ("xapikey", true),
+            ("x-accesskey", true),
+            ("x-secretkey", true),
+            ("x-subscriptionkey", true),
+            ("x-accesstoken", true),
+            ("x-authtoken", true),
+            ("x-acmetoken", true),
+            ("x-clientsecret", true),
+            ("x-userpassword", true),
+            ("x-oauth", true),
+            ("x-sessionkey", true),
+            ("x-sessionid", true),
+            ("x-usersession", true),
             ("idempotency-key", false),
             ("traceparent", false),
             ("content-type", false),
             ("accept", false),
             ("x-author", false),
             ("x-keyword", false),
+            ("x-monkey", false),
+            ("x-turkey", false),
+            ("x-turnkey-plan", false),
+            ("x-obsession", false),
         ] {
             assert_eq!(is_credential(&HeaderName::from_static(name)), expected, "{name}");
         }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::Compiler;
 use crate::near::{hint, near};
-use crate::property::find;
+use crate::property::{find, same_as, twins};
 use crate::{Descriptor, PortKind};
 
 /// Members of a definition that Elsa writes, or a request carries, and that change nothing here.
@@ -47,7 +47,7 @@ const MEANT: [&str; 13] = [
 const SET: [&str; 6] =
     ["activityTypes", "createdAt", "id", "isLatest", "isPublished", "publishedAt"];
 /// The members that every activity may have.
-pub(crate) const COMMON: [&str; 13] = [
+const COMMON: [&str; 13] = [
     "id",
     "nodeId",
     "name",
@@ -67,10 +67,10 @@ const LONG: [&str; 5] =
     ["canStartWorkflow", "connections", "customProperties", "runAsynchronously", "variables"];
 
 /// Members that tools write, and that change nothing or are warned of elsewhere.
-pub(crate) const KEPT: [&str; 5] =
+const KEPT: [&str; 5] =
     ["displayName", "applicationProperties", "commitStrategyName", "source", "line"];
 /// The members that an activity may have beside these if it runs a workflow.
-pub(crate) const OF_WORKFLOWS: [&str; 4] = [
+const OF_WORKFLOWS: [&str; 4] = [
     "workflowDefinitionId",
     "workflowDefinitionVersionId",
     "latestAvailablePublishedVersion",
@@ -86,6 +86,19 @@ pub fn near_members(name: &str, others: &[&'static str]) -> Vec<&'static str> {
         return Vec::new();
     }
     near(&name.to_ascii_lowercase(), spelled(MEANT.iter().chain(others).copied()))
+}
+
+/// The members that an activity of this type may have; of another type, those that every activity may
+/// have.
+pub(crate) fn members_of(descriptor: Option<&Descriptor>) -> Vec<&'static str> {
+    let mut known = [&COMMON[..], &KEPT, &OF_WORKFLOWS].concat();
+    if let Some(descriptor) = descriptor {
+        known.extend(descriptor.inputs.iter().map(|input| input.name));
+        known.extend(descriptor.outputs.iter().map(|output| output.name));
+        let ports = descriptor.ports.iter().filter(|port| port.kind != PortKind::Flow);
+        known.extend(ports.map(|port| port.name));
+    }
+    known
 }
 
 impl Compiler<'_> {
@@ -138,7 +151,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// Warns of members of an activity that are not declared by the workflow or type that it uses.
+    /// Warns of members of an activity that are not declared by the workflow or type that it uses, and
+    /// refuses those that are there twice.
     pub(super) fn warn_of_members_of<'d>(
         &mut self,
         id: &ActivityId,
@@ -147,6 +161,9 @@ impl Compiler<'_> {
         declared: impl Iterator<Item = &'d Argument>,
     ) {
         let own: Vec<_> = declared.map(|declared| declared.name.as_str()).collect();
+        let mut known: Vec<&str> = members_of(None);
+        known.extend(own.iter().copied());
+        self.refuse_twins(id, raw, &known);
         for name in raw.keys() {
             let mut known = own.iter().chain(&COMMON).chain(&KEPT).chain(&OF_WORKFLOWS);
             if !known.any(|known| known.eq_ignore_ascii_case(name)) {
@@ -157,6 +174,13 @@ impl Compiler<'_> {
                 );
                 self.findings.warning(Some(id), Some(name), message);
             }
+        }
+    }
+
+    /// Refuses members whose names differ in case only, of which one would be read.
+    pub(super) fn refuse_twins(&mut self, id: &ActivityId, raw: &Map, known: &[&str]) {
+        for [first, second] in twins(raw, known) {
+            self.findings.oversight(Some(id), Some(second), same_as(first));
         }
     }
 

@@ -194,8 +194,9 @@ impl Planning<'_> {
     /// Warns if the activity sees no variable of this id or name.
     pub fn names_variable(&mut self, property: &str, id: &str, name: &str) {
         let visible = &self.findings.visible;
+        let shown = if name.is_empty() { id } else { name };
         if !visible.has_variable(id)
-            && let Some(message) = visible.missing_variable(name)
+            && let Some(message) = visible.missing_variable(shown)
         {
             self.findings.warning(Some(&self.node.id), Some(property), message);
         }

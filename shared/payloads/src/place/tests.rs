@@ -218,7 +218,12 @@ async fn a_place_is_probed_and_a_wrong_one_refused() {
         let texts: Vec<_> = texts.iter().map(|text| (*text).to_owned()).collect();
         let refused = Places::open(&texts).unwrap_err().to_string();
         assert!(refused.contains(reason), "{texts:?}: {refused}");
+        assert_eq!(Places::check(&texts).unwrap_err().to_string(), refused);
     }
+    let parent = tempfile::tempdir().unwrap();
+    let folder = parent.path().join("parts");
+    Places::check(&[folder.to_str().unwrap().to_owned(), NATS.to_owned()]).unwrap();
+    assert!(!folder.exists(), "a check makes nothing");
     let file = tempfile::NamedTempFile::new().unwrap();
     assert!(Places::open(&[file.path().to_str().unwrap().to_owned()]).is_err());
 }

@@ -84,6 +84,12 @@ impl Command {
             lineage: message.header(header::LINEAGE).map(lineage).transpose()?.unwrap_or_default(),
         })
     }
+
+    /// Whether this is the subject of a command: it names a change, and what is to change.
+    #[must_use]
+    pub fn is_subject(subject: &str) -> bool {
+        Named::read(subject).is_ok()
+    }
 }
 
 impl Body {
@@ -134,70 +140,92 @@ fn check_size(payload: &[u8]) -> Result<(), Garbled> {
     )))
 }
 
+/// What the subject of a command names.
+enum Named {
+    Start(DefinitionId),
+    Resume(InstanceId),
+    Cancel(InstanceId),
+    Alter(InstanceId),
+    Perform(InstanceId),
+    Event(String),
+    Task { kind: Option<(String, u32)>, task_id: String },
+}
+
+impl Named {
+    /// Reads the subject of a command.
+    fn read(subject: &str) -> Result<Self, Garbled> {
+        let unknown = || {
+            Garbled(format!(
+                "{subject} is not the subject of a command: use staunch.cmd.start.<definitionId>, .resume.<instanceId>, \
+                 .cancel.<instanceId>, .alter.<instanceId>, .event.<eventName>, .task.<type>.<version>.<taskId> or .task.<taskId>"
+            ))
+        };
+        let rest = subject.strip_prefix(subject::COMMANDS);
+        let rest = rest.and_then(|rest| rest.strip_prefix('.')).ok_or_else(unknown)?;
+        let (verb, name) = rest.split_once('.').ok_or_else(unknown)?;
+        let instance = || InstanceId::parse(name).map_err(|error| Garbled(error.to_string()));
+        Ok(match verb {
+            "event" => Self::Event(subject::undotted(name).ok_or_else(unknown)?),
+            "start" => Self::Start(DefinitionId::new(subject::untoken(name).ok_or_else(unknown)?)),
+            "task" => {
+                let tokens: Vec<_> = name.split('.').collect();
+                let (kind, task_id) = match *tokens {
+                    [task_id] => (None, task_id),
+                    [task_type, version, task_id] => {
+                        let version = subject::task_version(version).ok_or_else(unknown)?;
+                        let task_type = subject::untoken(task_type).ok_or_else(unknown)?;
+                        (Some((task_type, version)), task_id)
+                    }
+                    _ => return Err(unknown()),
+                };
+                let task_id = subject::untoken(task_id).ok_or_else(unknown)?;
+                Self::Task { kind, task_id }
+            }
+            "resume" => Self::Resume(instance()?),
+            "cancel" => Self::Cancel(instance()?),
+            "alter" => Self::Alter(instance()?),
+            "perform" => Self::Perform(instance()?),
+            _ => return Err(unknown()),
+        })
+    }
+}
+
 fn decode_body(message: &Message) -> Result<Body, Garbled> {
-    let unknown = || {
-        Garbled(format!(
-            "{} is not the subject of a command: use staunch.cmd.start.<definitionId>, .resume.<instanceId>, \
-             .cancel.<instanceId>, .alter.<instanceId>, .event.<eventName>, .task.<type>.<version>.<taskId> or .task.<taskId>",
-            message.subject
-        ))
-    };
-    let rest = message
-        .subject
-        .strip_prefix(subject::COMMANDS)
-        .and_then(|rest| rest.strip_prefix('.'))
-        .ok_or_else(unknown)?;
-    let (verb, name) = rest.split_once('.').ok_or_else(unknown)?;
+    let named = Named::read(&message.subject)?;
     let kind = message.content_type();
     let bytes = &message.payload;
-    match verb {
-        "event" => {
-            let event_name = subject::undotted(name).ok_or_else(unknown)?;
-            Ok(Body::Event(EventRaised { event_name, ..codec::decode_exact(kind, bytes)? }))
+    Ok(match named {
+        Named::Event(event_name) => {
+            Body::Event(EventRaised { event_name, ..codec::decode_exact(kind, bytes)? })
         }
-        "start" => {
-            let definition_id = DefinitionId::new(subject::untoken(name).ok_or_else(unknown)?);
+        Named::Start(definition_id) => {
             let start: Start = codec::decode_exact(kind, bytes)?;
             if let Some(id) = &start.instance_id {
                 InstanceId::parse(id.as_str()).map_err(|error| Garbled(error.to_string()))?;
             }
-            Ok(Body::Start(Start { definition_id, ..start }))
+            Body::Start(Start { definition_id, ..start })
         }
-        "task" => {
-            let tokens: Vec<_> = name.split('.').collect();
-            let (task_type, task_id) = match *tokens {
-                [task_id] => (None, task_id),
-                [task_type, version, task_id] => {
-                    let version = subject::task_version(version).ok_or_else(unknown)?;
-                    let task_type = subject::untoken(task_type).ok_or_else(unknown)?;
-                    (Some((task_type, version)), task_id)
-                }
-                _ => return Err(unknown()),
-            };
-            let task_id = subject::untoken(task_id).ok_or_else(unknown)?;
+        Named::Task { kind: task_type, task_id } => {
             let body: TaskCompleted = codec::decode_exact(kind, bytes)?;
             let attempt = match (body.attempt, message.header(header::ATTEMPT)) {
                 (None, Some(text)) => Some(attempt(text)?),
                 (given, _) => given,
             };
-            Ok(Body::Task(TaskCompleted { task_id, kind: task_type, attempt, ..body }))
+            Body::Task(TaskCompleted { task_id, kind: task_type, attempt, ..body })
         }
-        "resume" | "cancel" | "alter" | "perform" => {
-            let instance_id =
-                InstanceId::parse(name).map_err(|error| Garbled(error.to_string()))?;
-            Ok(match verb {
-                "resume" => {
-                    Body::Resume(Resume { instance_id, ..codec::decode_exact(kind, bytes)? })
-                }
-                "cancel" => {
-                    Body::Cancel(Cancel { instance_id, ..codec::decode_exact(kind, bytes)? })
-                }
-                "alter" => Body::Alter(Alter { instance_id, ..codec::decode_exact(kind, bytes)? }),
-                _ => Body::Perform(Perform { instance_id, ..codec::decode_exact(kind, bytes)? }),
-            })
+        Named::Resume(instance_id) => {
+            Body::Resume(Resume { instance_id, ..codec::decode_exact(kind, bytes)? })
         }
-        _ => Err(unknown()),
-    }
+        Named::Cancel(instance_id) => {
+            Body::Cancel(Cancel { instance_id, ..codec::decode_exact(kind, bytes)? })
+        }
+        Named::Alter(instance_id) => {
+            Body::Alter(Alter { instance_id, ..codec::decode_exact(kind, bytes)? })
+        }
+        Named::Perform(instance_id) => {
+            Body::Perform(Perform { instance_id, ..codec::decode_exact(kind, bytes)? })
+        }
+    })
 }
 
 fn attempt(text: &str) -> Result<u32, Garbled> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use engine::{Descriptor, PortKind};
 
-use super::{Expansion, PATH, verbatim};
+use super::{Expansion, PATH, path_of, verbatim};
 use crate::elsa;
 use crate::tree::{Member, Node, Tree};
 use crate::vocabulary::{Role, role};
@@ -36,8 +36,7 @@ impl Expansion<'_> {
     fn members_of(&mut self, tree: Tree, owner_path: &str) -> Tree {
         let descriptor = tree.get("type").and_then(Tree::as_text);
         let descriptor = descriptor.and_then(|name| self.vocabulary.get(name));
-        let id = tree.get("id").and_then(Tree::as_text).map(str::to_owned);
-        let path = format!("{owner_path}:{}", id.as_deref().unwrap_or_default());
+        let path = path_of(owner_path, tree.get("id").and_then(Tree::as_text));
         let before = match (tree.get("variables"), descriptor) {
             (Some(variables), Some(_)) => {
                 let full = self.variables(variables);
@@ -62,7 +61,7 @@ impl Expansion<'_> {
                 continue;
             }
             let is_path = default.name == "nodeId" && default.value.as_text() == Some(PATH);
-            if is_path && id.is_none() {
+            if is_path && path.is_empty() {
                 continue;
             }
             if !self.may_copy(default.mark, if is_path { path.len() } else { *bytes }) {

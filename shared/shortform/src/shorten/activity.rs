@@ -5,7 +5,7 @@ use model::Map;
 use serde_json::{Value, json};
 
 use super::Shortening;
-use crate::expand::{Defaults, FULL, PATH};
+use crate::expand::{Defaults, FULL, PATH, path_of};
 use crate::tree::Tree;
 use crate::vocabulary::{Role, role};
 
@@ -26,8 +26,7 @@ impl Shortening<'_> {
         let type_name = full.get("type").and_then(Value::as_str).unwrap_or_default();
         let descriptor = self.vocabulary.get(type_name).filter(|it| it.type_name == type_name);
         let descriptor = descriptor.cloned();
-        let id = full.get("id").and_then(Value::as_str).unwrap_or_default();
-        let path = format!("{owner_path}:{id}");
+        let path = path_of(owner_path, full.get("id").and_then(Value::as_str));
         let declared = full.get("variables").map(Tree::of);
         let before = self.scope.enter(declared.as_ref().filter(|_| descriptor.is_some()));
         let mut short = Map::new();
@@ -35,7 +34,8 @@ impl Shortening<'_> {
         let others = full.iter().filter(|(name, _)| !FIRST.contains(&name.as_str()));
         for (name, value) in firsts.chain(others) {
             let is_common = self.each.get(name).is_some_and(|common| {
-                common == value || name == "nodeId" && common == PATH && *value == json!(path)
+                let is_path = name == "nodeId" && common == PATH && !path.is_empty();
+                common == value || is_path && *value == json!(path)
             });
             if is_common {
                 continue;

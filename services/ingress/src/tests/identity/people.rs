@@ -106,6 +106,38 @@ async fn the_keys_of_a_user_are_good_while_the_user_can_log_in() {
 }
 
 #[tokio::test]
+async fn what_is_given_twice_is_kept_once_in_its_order() {
+    let world = world().await;
+    let admin = login(&world, "admin", PASSWORD).await;
+    let (given, kept) = (json!(["read:*", "*", "read:*"]), json!(["read:*", "*"]));
+    let role = json!({"name": "clerk", "permissions": given});
+    let made = admin.post(&world, ROLES, &role).await.expect(200);
+    assert_eq!(made["permissions"], kept);
+    let put = |path: String, body: &Value| bearer("PUT", &path, &admin.access, body);
+    let changes = json!({"permissions": ["*", "read:*", "*"]});
+    let changed = world.send(put(format!("{ROLES}/clerk"), &changes)).await.expect(200);
+    assert_eq!(changed["permissions"], json!(["*", "read:*"]));
+    let listed = admin.get(&world, ROLES).await.expect(200);
+    let stored = listed["roles"].as_array().unwrap().iter().find(|role| role["id"] == "clerk");
+    assert_eq!(stored.unwrap()["permissions"], json!(["*", "read:*"]));
+
+    let (given, kept) = (json!(["clerk", "admin", "clerk"]), json!(["clerk", "admin"]));
+    let user = json!({"name": "zoe", "password": "given password", "roles": given});
+    let made = admin.post(&world, USERS, &user).await.expect(200);
+    assert_eq!(made["roles"], kept);
+    let path = format!("{USERS}/{}", made["id"].as_str().unwrap());
+    let changes = json!({"roles": ["admin", "admin", "clerk"]});
+    let changed = world.send(put(path, &changes)).await.expect(200);
+    assert_eq!(changed["roles"], json!(["admin", "clerk"]));
+    let application = json!({"name": "shop", "roles": given});
+    let made = admin.post(&world, APPLICATIONS, &application).await.expect(200);
+    assert_eq!(made["roles"], kept);
+    let key = json!({"name": "cron", "permissions": ["read:*", "read:*", "*"]});
+    let made = admin.post(&world, "/elsa/api/api-keys", &key).await.expect(201);
+    assert_eq!(made["permissions"], json!(["read:*", "*"]));
+}
+
+#[tokio::test]
 async fn mistakes_are_named() {
     let world = world().await;
     let admin = login(&world, "admin", PASSWORD).await;

@@ -57,6 +57,15 @@ fn an_input_that_a_server_refuses_is_refused() {
 }
 
 #[test]
+fn files_may_begin_with_a_byte_order_mark() {
+    let definition = "\u{feff}root: {type: WriteLine, text: x}\n";
+    let folder = written(definition, "\u{feff}tests: {it: {expect: {lines: [x]}}}\n");
+    let (outcomes, _) = played(&folder.path().join("it.test.yaml"));
+    let found: Vec<_> = outcomes.iter().map(|outcome| outcome.differences.as_slice()).collect();
+    assert_eq!(found, [&[] as &[String]]);
+}
+
+#[test]
 fn a_start_may_have_properties() {
     let definition = "root:\n  type: Flowchart\n  id: f\n  activities:\n  \
         - {type: FlowDecision, id: d, condition: true}\n  \
