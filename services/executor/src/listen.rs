@@ -2,9 +2,10 @@
 //!
 //! Every executor listens to every source of which a published definition or an open bookmark is there.
 //! Of messages as they come, one executor of the group gets each, at most once. From a stream all
-//! executors read one durable place. The id of the command derives from the source, the stream, the
-//! time when it was created, and the number of the message; the message is settled once the command is
-//! stored. So a message that comes again, after a crash or to another executor, is the same command.
+//! executors read one durable place. The id of the command derives from the source, the stream, and the
+//! number of the message with the time when it was stored; the message is settled once the command is
+//! stored. So a message that comes again, after a crash, to another executor or from a backup, is the same
+//! command.
 
 mod in_order;
 mod take;

@@ -146,6 +146,29 @@ impl Problem {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail)
     }
 
+    /// 413: the body of a request to a workflow has more bytes than its endpoint, or the server, allows.
+    pub(crate) fn request_too_large(bytes_max: usize, is_of_endpoint: bool) -> Self {
+        let why = match is_of_endpoint {
+            true => "by requestSizeLimit of this endpoint: send less, or have that limit raised",
+            false => {
+                "by the setting payload-bytes: divide it, or keep it elsewhere and name its address"
+            }
+        };
+        let detail =
+            format!("the body is larger than the {bytes_max} bytes that are allowed {why}");
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail)
+    }
+
+    /// 413: what a form has in memory is larger than allowed, with this field.
+    pub(crate) fn field_too_large(name: &str, bytes_max: usize) -> Self {
+        let name: String = name.chars().take(100).collect();
+        let detail = format!(
+            "the fields of the form have more than {bytes_max} bytes: send {name:?} as a file, with \
+             a filename"
+        );
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "field-too-large", detail)
+    }
+
     /// 413: a payload has more bytes than allowed.
     pub(crate) fn payload_too_large(bytes_max: usize) -> Self {
         let detail = format!(
@@ -211,6 +234,11 @@ impl Problem {
     pub(crate) fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.0.headers.push((name, value));
         self
+    }
+
+    /// Whether it is of the kind with this name.
+    pub(crate) fn is(&self, slug: &str) -> bool {
+        self.0.slug == slug
     }
 
     /// The detail: the mistake, and its correction.

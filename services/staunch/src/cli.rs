@@ -172,7 +172,6 @@ fn begin(cli: Cli) -> Result<ExitCode, Failure> {
             let settings = with_files(load(&args.settings)?)?;
             roles::check_texts(&settings)?;
             roles::check_files(&settings)?;
-            node::check_nats_login(&settings)?;
             config::run(&settings, format).map(|()| ExitCode::SUCCESS)
         }
         command => to_its_end(command, format).map(|()| ExitCode::SUCCESS),

@@ -16,6 +16,11 @@ pub(crate) enum Format {
     Json,
 }
 
+/// The number, with the words for one or for many.
+pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
+}
+
 /// Writes a JSON document, indented.
 ///
 /// # Errors

@@ -167,6 +167,7 @@ pub(crate) fn check_texts(settings: &Settings) -> Result<(), Failure> {
 /// # Errors
 /// A usage error that names the setting and the file.
 pub(crate) fn check_files(settings: &Settings) -> Result<(), Failure> {
+    node::check_nats_login(settings).map_err(|why| Failure::usage(why.to_string()))?;
     for role in chosen(settings)? {
         let checked = match role {
             "executor" => executor::Config::check_files(settings).map_err(|why| why.to_string()),

@@ -9,9 +9,12 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use async_nats::{Auth, AuthError, ConnectOptions, ServerAddr};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bus::Error;
 use nkeys::KeyPair;
 use percent_encoding::percent_decode_str;
+use serde::Deserialize;
 
 use crate::Options;
 
@@ -35,6 +38,8 @@ pub(crate) enum Login {
     /// A credentials file: a JWT and the seed of its NKey.
     Credentials {
         path: String,
+        /// The account that made the user.
+        account: String,
         jwt: String,
         seed: String,
     },
@@ -75,16 +80,16 @@ impl Target {
 
 /// A client's settings whose login is read again for each connection: passwords, credentials and seeds
 /// may be replaced while the process runs. What cannot be used changes nothing. The user stays: subjects
-/// of answers have its name.
+/// of answers have its name. Of credentials the account stays: another one has other streams.
 pub(crate) fn settings(options: &Options, first: &Login) -> ConnectOptions {
     let (options, last) = (options.clone(), Mutex::new(first.clone()));
     ConnectOptions::with_auth_callback(move |nonce| {
         let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
         match Target::read(&options) {
-            Ok(Target { login, .. }) if login.user() == last.user() => *last = login,
+            Ok(Target { login, .. }) if login.may_follow(&last) => *last = login,
             Ok(Target { login, .. }) => tracing::error!(
-                "the login of NATS is {login} now, and stays {last}: only its secret may change while a \
-                 process runs, so start the process again"
+                "the login of NATS is {login} now, and stays {last}: only the secret of a user, and the \
+                 user of an account, may change while a process runs, so start the process again"
             ),
             Err(error) => tracing::error!(%error, "the login of NATS stays as it was"),
         }
@@ -123,6 +128,16 @@ impl Login {
             Self::Nobody | Self::Token(_) | Self::Credentials { .. } => None,
         }
     }
+
+    /// Whether a process that has this login may go on with that one.
+    fn may_follow(&self, last: &Self) -> bool {
+        match (self, last) {
+            (Self::Credentials { account, .. }, Self::Credentials { account: before, .. }) => {
+                account == before
+            }
+            _ => self.user() == last.user(),
+        }
+    }
 }
 
 /// For errors and logs.
@@ -132,7 +147,9 @@ impl fmt::Display for Login {
             Self::Nobody => f.write_str("a client without a login"),
             Self::User { name, .. } => write!(f, "user {name:?}"),
             Self::Token(_) => f.write_str("a token"),
-            Self::Credentials { path, .. } => write!(f, "the user of the credentials file {path}"),
+            Self::Credentials { path, account, .. } => {
+                write!(f, "the user of account {account} in the credentials file {path}")
+            }
             Self::NKey { path, public, .. } => write!(f, "NKey {public} of the file {path}"),
         }
     }
@@ -228,7 +245,39 @@ fn read_credentials(path: &Path) -> Result<Login, Error> {
         })
     };
     let (jwt, seed) = (part("BEGIN NATS USER JWT")?, part("BEGIN USER NKEY SEED")?);
-    Ok(Login::Credentials { path: path.display().to_string(), jwt, seed })
+    let wrong = |why: &dyn fmt::Display| {
+        Error::Denied(format!("{} is not a NATS credentials file: {why}", path.display()))
+    };
+    let claims = claims_of(&jwt).ok_or_else(|| wrong(&"its JWT cannot be read"))?;
+    let pair = KeyPair::from_seed(&seed);
+    let pair = pair.map_err(|error| wrong(&format!("its seed cannot be read: {error}")))?;
+    if claims.sub.is_some_and(|user| user != pair.public_key()) {
+        return Err(wrong(&"its seed is of another user than its JWT"));
+    }
+    let account = claims.nats.issuer_account.unwrap_or(claims.iss);
+    Ok(Login::Credentials { path: path.display().to_string(), account, jwt, seed })
+}
+
+/// What the token of a user says of it. The server checks the token.
+#[derive(Deserialize)]
+struct Claims {
+    /// The account that made the user, or a signing key of it.
+    iss: String,
+    /// The public key of the user.
+    sub: Option<String>,
+    #[serde(default)]
+    nats: UserClaims,
+}
+
+#[derive(Default, Deserialize)]
+struct UserClaims {
+    /// The account, where a signing key of it made the user.
+    issuer_account: Option<String>,
+}
+
+fn claims_of(jwt: &str) -> Option<Claims> {
+    let claims = URL_SAFE_NO_PAD.decode(jwt.split('.').nth(1)?).ok()?;
+    serde_json::from_slice(&claims).ok()
 }
 
 fn read_seed(path: &Path) -> Result<Login, Error> {
@@ -253,6 +302,8 @@ fn read_file(what: &str, path: &Path) -> Result<String, Error> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
 
     fn read(url: &str) -> Result<Target, Error> {
@@ -294,5 +345,35 @@ mod tests {
         options.nkey = Some("missing.nk".into());
         let error = Target::read(&options).err().unwrap().to_string();
         assert!(error.contains("missing.nk cannot be read"), "{error}");
+    }
+    #[test]
+    fn credentials_are_checked_and_a_user_of_another_account_does_not_follow() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, two) = (KeyPair::new_user(), KeyPair::new_user());
+        let of = |claims: Value, seed: &str| {
+            let claims = URL_SAFE_NO_PAD.encode(claims.to_string());
+            let path = folder.path().join("a.creds");
+            let text = format!(
+                "-----BEGIN NATS USER JWT-----\ne30.{claims}.c2ln\n------END\n\
+                 -----BEGIN USER NKEY SEED-----\n{seed}\n------END\n"
+            );
+            std::fs::write(&path, text).unwrap();
+            read_credentials(&path)
+        };
+        let login = |claims: Value, user: &KeyPair| of(claims, &user.seed().unwrap()).ok().unwrap();
+        let first = login(json!({"iss": "AONE", "sub": one.public_key()}), &one);
+        let next = login(json!({"iss": "AONE", "sub": two.public_key()}), &two);
+        let signed = login(json!({"iss": "AKEY", "nats": {"issuer_account": "AONE"}}), &one);
+        let other = login(json!({"iss": "ATWO", "sub": one.public_key()}), &one);
+        assert!(next.may_follow(&first) && signed.may_follow(&first));
+        assert!(!other.may_follow(&first));
+        assert!(other.to_string().contains("account ATWO"), "{other}");
+        let refused = |claims: Value, seed: &str| of(claims, seed).err().unwrap().to_string();
+        let seed = one.seed().unwrap();
+        assert!(refused(json!(null), &seed).contains("its JWT cannot be read"));
+        let error = refused(json!({"iss": "AONE"}), "SUHUSH");
+        assert!(error.contains("its seed cannot be read") && !error.contains("HUSH"), "{error}");
+        let error = refused(json!({"iss": "AONE", "sub": two.public_key()}), &seed);
+        assert!(error.contains("of another user than its JWT"), "{error}");
     }
 }

@@ -294,6 +294,7 @@ impl Outside for NatsBus {
                     OutsideError::Unavailable(format!("{what}: a message is not of it: {error}"))
                 })?;
                 let sequence = info.stream_sequence;
+                let stored_nanos = info.published.unix_timestamp_nanos();
                 if !is_surely {
                     let now = incarnation::created(&context, &stream).await;
                     if now.as_ref().ok() != Some(&created) {
@@ -308,13 +309,12 @@ impl Outside for NatsBus {
                     }
                 }
                 let (message, acker) = message.split();
-                let stream_of = created.clone();
                 let settle = async move {
                     // By now another stream may have another message of this number, which this
                     // acknowledgement would settle.
                     if !connection.lasts() {
                         let now = incarnation::created(&context, &stream).await;
-                        if now.as_ref() != Ok(&stream_of) {
+                        if now.as_ref() != Ok(&created) {
                             tracing::debug!(?now, sequence, "a message is not settled any more");
                             return;
                         }
@@ -327,7 +327,7 @@ impl Outside for NatsBus {
                 Ok(Taken {
                     message: message_in(&message),
                     sequence,
-                    created,
+                    stored_nanos,
                     settle: settle.boxed(),
                 })
             }

@@ -122,6 +122,19 @@ impl MemoryBus {
         self.state().outside.streams.make(name, subject);
     }
 
+    /// Gives such a stream back from a backup: the same messages with the same numbers and times, and
+    /// none of the places in it.
+    pub fn restore_stream(&self, name: &str) {
+        self.state().outside.streams.restore(name);
+        self.shared.arrived.notify_waiters();
+    }
+
+    /// When such a stream has stored a message, in nanoseconds; none if it does not have it.
+    #[must_use]
+    pub fn stored_nanos(&self, stream: &str, sequence: u64) -> Option<i128> {
+        self.state().outside.streams.stored_nanos(stream, sequence)
+    }
+
     /// Damages an object: whoever reads it finds the wrong digest at its end, until it is written again.
     pub fn damage_object(&self, store: &str, name: &str) {
         self.state().outside.damage(store, name);

@@ -100,8 +100,9 @@ pub struct Taken {
     pub message: Message,
     /// Its number in the stream.
     pub sequence: u64,
-    /// When the stream was created: the numbers of another stream of this name mean other messages.
-    pub created: String,
+    /// When it was stored, in nanoseconds since 1970. A message keeps this time where the stream is
+    /// backed up and restored; the message of this number in a stream made anew has another one.
+    pub stored_nanos: i128,
     /// Settles it.
     pub settle: BoxFuture<'static, ()>,
 }

@@ -23,7 +23,7 @@ mod web_origins;
 
 pub(crate) use check::key_fault;
 pub use error::{ConfigError, Origin};
-pub use gate::{ClientAuth, HostLists, NameLists, Networks, Rate};
+pub use gate::{BucketLists, ClientAuth, HostLists, NameLists, Networks, Rate};
 pub use mask::{masked, percent_decoded, secrets_in_urls};
 pub use oidc::ClaimRoles;
 pub use settings::{Args, Settings, reachable};

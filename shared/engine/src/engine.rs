@@ -22,6 +22,9 @@ use crate::{
 
 /// The input of activities that start another workflow: its definition id.
 const CHILD: &str = "workflowDefinitionId";
+/// The category of activities that use NATS, and their inputs that name a subject or a bucket.
+const NATS: &str = "NATS";
+const NAMES: [&str; 2] = ["subject", "bucket"];
 
 /// Runs definitions. Pure: the same arguments give the same result.
 pub struct Engine {
@@ -49,6 +52,22 @@ pub struct Examined {
     pub problems: Vec<Problem>,
     /// The workflows that its activities start, where their ids are written out.
     pub children: Vec<(ActivityId, DefinitionId)>,
+    /// The names in NATS that its activities use, where they are written out. Those of triggers that
+    /// start it are in the triggers.
+    pub named: Vec<Named>,
+}
+
+/// The name of something in NATS that an activity uses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// The activity.
+    pub activity_id: ActivityId,
+    /// The input that names it: `subject` or `bucket`.
+    pub input: &'static str,
+    /// The name.
+    pub name: String,
+    /// The activity waits for messages there; else it makes a call.
+    pub is_heard: bool,
 }
 
 impl Engine {
@@ -157,9 +176,10 @@ impl Engine {
         let Compiled { program, mut problems } =
             self.compiled(definition, library, Oversights::Refused);
         let mut triggers = Triggers::default();
-        let mut children = Vec::new();
+        let (mut children, mut named) = (Vec::new(), Vec::new());
         if let Some(program) = program {
             children = started(&program.outline);
+            named = used_of_nats(&program.outline);
             let (found, failed) = self.found(&program, env);
             triggers = found;
             // The mistake may be known already, with its property.
@@ -169,7 +189,7 @@ impl Engine {
             let news: Vec<_> = news.collect();
             problems.extend(news);
         }
-        Examined { triggers, problems, children }
+        Examined { triggers, problems, children, named }
     }
 
     fn compiled(
@@ -337,6 +357,26 @@ fn started(outline: &Outline) -> Vec<(ActivityId, DefinitionId)> {
         _ => None,
     });
     named.collect()
+}
+
+/// The names in NATS that activities of this definition use, where they are written out.
+fn used_of_nats(outline: &Outline) -> Vec<Named> {
+    let is_of_nats = |node: &&Node| node.descriptor.category == NATS && outline.is_own(node);
+    let mut found = Vec::new();
+    for node in outline.nodes.iter().filter(is_of_nats) {
+        let is_heard = node.descriptor.kind == Kind::Trigger;
+        if is_heard && node.can_start {
+            continue;
+        }
+        found.extend(NAMES.into_iter().filter_map(|input| match node.inputs.get(input)? {
+            Expression(Source::Literal(Value::String(name))) if !name.trim().is_empty() => {
+                let (activity_id, name) = (node.id.clone(), name.clone());
+                Some(Named { activity_id, input, name, is_heard })
+            }
+            _ => None,
+        }));
+    }
+    found
 }
 
 /// The problem of a trigger whose inputs cannot be evaluated. The message of such a failure begins

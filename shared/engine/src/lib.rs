@@ -92,7 +92,7 @@ pub use contents::Contents;
 pub use decision::{Cause, Child, Decision, Failure, Next, Resumed};
 pub use descriptor::{Descriptor, InputDescriptor, Kind, OutputDescriptor, Port, PortKind};
 pub use effect::{Dispatch, Effect, LogLevel, LogLine, Publish, Response};
-pub use engine::{Engine, Examined, Triggers};
+pub use engine::{Engine, Examined, Named, Triggers};
 pub use env::{Env, Installation};
 pub use evaluate::{Asked, Flaw, Identity, Language, Mentions, Scope, Surroundings, UrlOf};
 pub use flow_mode::FlowMode;

@@ -74,19 +74,27 @@ fn is_listed(
 /// # Errors
 /// It is no subject, or one that belongs to Staunch or to NATS.
 pub fn check_subject(subject: &str) -> Result<(), String> {
-    let tokens = || subject.split('.');
-    let is_bad = |byte: u8| byte.is_ascii_whitespace() || byte.is_ascii_control();
-    if subject.len() > limits::SUBJECT_BYTES_MAX
-        || subject.bytes().any(is_bad)
-        || tokens().any(|token| token.is_empty() || token == ONE || token == REST)
-    {
+    if !is_literal(subject) {
         return Err(format!(
             "{subject:?} is not a subject: use tokens with dots between them, without spaces and \
              wildcards, of at most {} bytes together",
             limits::SUBJECT_BYTES_MAX
         ));
     }
-    if tokens().next() == Some(OWN) || subject.starts_with(['$', '_']) {
+    check_owner(subject)
+}
+
+/// Whether it is a subject without wildcards.
+fn is_literal(subject: &str) -> bool {
+    let is_bad = |byte: u8| byte.is_ascii_whitespace() || byte.is_ascii_control();
+    subject.len() <= limits::SUBJECT_BYTES_MAX
+        && !subject.bytes().any(is_bad)
+        && subject.split('.').all(|token| !token.is_empty() && token != ONE && token != REST)
+}
+
+/// Refuses subjects, and patterns of them, of Staunch and of NATS.
+fn check_owner(subject: &str) -> Result<(), String> {
+    if subject.split('.').next() == Some(OWN) || subject.starts_with(['$', '_']) {
         return Err(format!(
             "{subject:?} belongs to Staunch or to NATS: subjects of workflows do not begin with \
              `staunch.`, `$` or `_`"
@@ -110,12 +118,14 @@ pub fn check_filter(subject: &str) -> Result<(), String> {
     let last = subject.strip_suffix(".>").unwrap_or(subject);
     let literal: Vec<_> =
         last.split('.').map(|token| if token == ONE { "x" } else { token }).collect();
-    check_subject(&literal.join(".")).map_err(|flaw| {
-        format!(
-            "{flaw}; {subject:?} is not a subject to listen on: use tokens with dots between them, `*` for \
-             any one, `>` at the end for the rest, and none of Staunch or of NATS (`staunch.`, `$`, `_`)"
-        )
-    })
+    if !is_literal(&literal.join(".")) {
+        return Err(format!(
+            "{subject:?} is not a subject to listen on: use tokens with dots between them, without \
+             spaces, `*` for any one, `>` at the end for the rest, of at most {} bytes together",
+            limits::SUBJECT_BYTES_MAX
+        ));
+    }
+    check_owner(subject)
 }
 
 /// Checks the name of a stream that a workflow reads.
@@ -243,6 +253,19 @@ mod tests {
         }
         for bad in [">", "*", "*.a", "staunch.>", "staunch.*", "$KV.a.>", "a.>.b", "a..b", ""] {
             assert!(check_filter(bad).is_err(), "{bad:?}");
+        }
+        // One sentence says what is wrong, with the subject as it was written.
+        for (bad, says) in [
+            (
+                "staunch.>",
+                "\"staunch.>\" belongs to Staunch or to NATS: subjects of workflows do not",
+            ),
+            ("$SYS.>", "\"$SYS.>\" belongs to Staunch or to NATS: subjects of workflows do not"),
+            ("orders.>.x", "\"orders.>.x\" is not a subject to listen on: use tokens"),
+            ("orders. x", "\"orders. x\" is not a subject to listen on: use tokens"),
+        ] {
+            let flaw = check_filter(bad).unwrap_err();
+            assert!(flaw.starts_with(says) && !flaw.contains(';'), "{flaw}");
         }
         assert_eq!(wildcards("a.*.c.>", "a.b.c.d.e"), ["b", "d", "e"]);
         check_stream("ORDERS").unwrap();

@@ -83,8 +83,13 @@ impl ActivityType {
         if let Err(reason) = named(&self.type_name) {
             flaw("type", reason);
         }
-        if !(1..=VERSION_MAX).contains(&self.version) {
-            flaw("version", format!("{} is not a number from 1 to {VERSION_MAX}", self.version));
+        match self.version {
+            1..=VERSION_MAX => {}
+            0 => flaw(
+                "version",
+                format!("it is missing, or 0: give a number from 1 to {VERSION_MAX}"),
+            ),
+            other => flaw("version", format!("{other} is not a number from 1 to {VERSION_MAX}")),
         }
         for (member, schema) in [("input", &self.input), ("output", &self.output)] {
             let properties = schema.get("properties");
@@ -330,7 +335,7 @@ mod tests {
                 "outcomes": [""], "retry": {"attempts": 0}, "timeout": "soon"}),
             &[
                 "type: ",
-                "version: 0",
+                "version: it is missing, or 0: give a number from 1",
                 "its type is",
                 "member id",
                 "outcomes:",
@@ -344,6 +349,7 @@ mod tests {
         );
         check(json!({"type": "a b", "version": 1}), &["character"]);
         check(json!({"version": 1}), &["no name"]);
+        check(json!({"type": "a", "version": u32::MAX}), &["version: 4294967295 is not a number"]);
         check(json!({"type": "x".repeat(129), "version": 1}), &["129 bytes"]);
         check(json!({"type": "a", "version": 1, "output": {"properties": 1}}), &["no object"]);
         let same = json!({"type": "a", "version": 1, "input": {"properties": {"x": {}}},

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::ActivityId;
@@ -33,7 +32,7 @@ pub enum Alteration {
     /// Goes on with another version of the definition.
     Migrate {
         /// The number of that version; `2.0` is 2.
-        #[serde(deserialize_with = "whole")]
+        #[serde(deserialize_with = "crate::whole::number")]
         #[cfg_attr(feature = "schema", schemars(with = "u32"))]
         target_version: u32,
         /// Activities that have another id there: the id of each, and the one that it has there.
@@ -124,14 +123,4 @@ impl fmt::Display for Alteration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
-}
-
-/// A number that clients of JavaScript may have written with a point.
-fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
-    let value = Value::deserialize(deserializer)?;
-    let number = value
-        .as_f64()
-        .filter(|number| number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(number));
-    let whole = number.and_then(|number| format!("{number:.0}").parse().ok());
-    whole.ok_or_else(|| D::Error::custom(format!("{value} is no version number")))
 }

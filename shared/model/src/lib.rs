@@ -35,6 +35,7 @@ pub mod span;
 mod stimulus;
 mod task;
 mod time;
+pub mod whole;
 pub mod xml;
 
 pub use activity_type::ActivityType;

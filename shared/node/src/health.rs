@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bus::{Bus, Presence};
+use bus::{Bus, Member, Presence};
 use chassis::{Admin, AdminKeys, Health, Life, LiveKey, Settings};
 use store::Store;
 
@@ -44,18 +44,51 @@ pub fn health(store: &Arc<dyn Store>, bus: &Arc<dyn Bus>, presence: &Presence) -
 impl Node {
     /// Watches over this process until it ends: stops it when the broker becomes another cluster's,
     /// and answers health and metrics on the port that `admin-listen` names, until the result is
-    /// dropped; `None` if it is not set.
+    /// dropped; `None` if it is not set, which a process without the role ingress says in its log.
     ///
     /// # Errors
     /// When the address cannot be used.
     pub fn watch(&self, settings: &Settings, life: &Life) -> anyhow::Result<Option<Admin>> {
         self.stay_home(life);
-        let Some(address) = settings.admin_listen else { return Ok(None) };
+        let Some(address) = settings.admin_listen else {
+            if has_no_http(&self.name, &self.presence.live()) {
+                tracing::info!(
+                    "this process answers no health check and shows no metrics: it has not the role \
+                     ingress, and admin-listen is not set"
+                );
+            }
+            return Ok(None);
+        };
         let health = health(&self.store, &self.bus, &self.presence);
         let keys = AdminKeys {
             api: LiveKey::of(settings, "api-key", settings.api_key.as_ref()),
             metrics: LiveKey::of(settings, "metrics-key", settings.metrics_key.as_ref()),
         };
         Admin::start(address, keys, life, health).map(Some)
+    }
+}
+
+/// Whether the node has no HTTP API.
+fn has_no_http(node: &str, live: &[Member]) -> bool {
+    !live.iter().any(|member| member.node == node && member.address.is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn a_node_without_the_role_ingress_has_no_http() {
+        let member = |node: &str, address: Option<&str>| Member {
+            node: node.to_owned(),
+            roles: Vec::new(),
+            started_at: Timestamp::from_millis(0),
+            address: address.map(str::to_owned),
+        };
+        let live = [member("gate", Some("http://10.0.0.1:5001")), member("timer", None)];
+        assert!(!has_no_http("gate", &live));
+        assert!(has_no_http("timer", &live) && has_no_http("other", &live));
     }
 }

@@ -18,8 +18,6 @@ use crate::observe::{self, Observing};
 
 /// The longest look for the address of this machine.
 const LOOKUP_MAX: Duration = Duration::from_secs(1);
-/// What a process was about to do when it could not connect to the broker.
-const CONNECT: &str = "connect to NATS";
 
 /// The connections that all roles of one process share. Cheap to clone.
 #[derive(Clone)]
@@ -51,7 +49,7 @@ impl Node {
     pub async fn join(settings: &Settings, roles: &[&str]) -> anyhow::Result<Self> {
         let store = open(settings).await.context("open the database")?;
         bootstrap_is_nobodys(settings, &store).await?;
-        let nats = open_bus(settings, roles).await.context(CONNECT)?;
+        let nats = open_bus(settings, roles).await.context("connect to NATS")?;
         let bus: Arc<dyn Bus> = Arc::new(nats.clone());
         let home = home(&store, &*bus).await.context("read the id of the cluster")?;
         home.settle().await?;
@@ -228,9 +226,9 @@ pub async fn connect(settings: &Settings) -> Result<NatsBus, bus::Error> {
 /// asked.
 ///
 /// # Errors
-/// The reason, as that of [`Node::join`].
-pub fn check_nats_login(settings: &Settings) -> anyhow::Result<()> {
-    bus_nats::check_login(&bus_options(settings)).context(CONNECT)
+/// [`bus::Error::Denied`] with the reason, without secrets.
+pub fn check_nats_login(settings: &Settings) -> Result<(), bus::Error> {
+    bus_nats::check_login(&bus_options(settings))
 }
 
 fn bus_options(settings: &Settings) -> bus_nats::Options {

@@ -55,7 +55,7 @@ pub(crate) fn decode_exact<T: DeserializeOwned>(
     kind: ContentType,
     bytes: &[u8],
 ) -> Result<T, Garbled> {
-    let body = decode_body(kind, bytes)?;
+    let body = decode_body(kind, bytes).map_err(|error| members::explained(error, bytes))?;
     if kind == ContentType::Json {
         members::check::<T>(or_empty_object(bytes))?;
     }

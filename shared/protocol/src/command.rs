@@ -7,7 +7,7 @@ mod wire;
 
 use model::{
     ActivityId, Alteration, BookmarkId, CommandId, DefinitionId, InstanceId, Map, MessageSource,
-    Parent, TaskReport, TaskStatus, Timestamp, VersionId,
+    Parent, TaskReport, TaskStatus, Timestamp, VersionId, whole,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -118,7 +118,7 @@ pub struct Start {
     pub parent: Option<Parent>,
     /// The revision of the definition's pointer that the sender has seen. A node whose pointer is
     /// older asks the database for the published version.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "whole::optional")]
     pub pointer_revision: Option<u64>,
     /// An HTTP client waits for the response of `WriteHttpResponse`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -231,7 +231,7 @@ pub struct TaskCompleted {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<TaskStatus>,
     /// The attempt; the current one when there is none. The header `Staunch-Attempt` counts as well.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "whole::optional")]
     pub attempt: Option<u32>,
     /// Problem details (RFC 9457) of a failure: `type`, `title`, `detail`, `status`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -240,7 +240,7 @@ pub struct TaskCompleted {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retryable: Option<bool>,
     /// The least number of seconds before the next attempt.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "whole::optional")]
     pub retry_after: Option<u64>,
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use sea_orm::{ConnectionTrait as _, DatabaseTransaction};
+use sea_orm::DatabaseTransaction;
 use store::{Error, Figures, PoolFigures, StatementFigures, Store};
 use tokio::time::{Instant, timeout_at};
 
@@ -15,7 +15,7 @@ use crate::options::Options;
 use crate::pipeline::{Pipeline, Work, WorkEnd};
 use crate::pools::Pools;
 use crate::stats::Stats;
-use crate::{schema, slowest};
+use crate::{answers, schema, slowest};
 
 pub(crate) use crate::database::commit;
 
@@ -89,11 +89,7 @@ impl Store for SqlStore {
     async fn ping(&self) -> Result<(), Error> {
         let Database { url_file, pools, options, .. } = &*self.database;
         url_file.follow(pools, options).await;
-        self.tried(|| async {
-            self.database.reader.execute_unprepared("SELECT 1").await?;
-            Ok(())
-        })
-        .await?;
+        answers::ask(&self.database).await?;
         let Err(failing) = self.database.writes.check() else { return Ok(()) };
         // A node that is not ready gets no work, so only this write finds out that the database
         // accepts writes again.

@@ -15,6 +15,7 @@ use store::Error;
 use tokio::time::Instant;
 
 use crate::access::Access;
+use crate::answers::Answers;
 use crate::failure::{Failure, is_answer};
 use crate::joined::Texts;
 use crate::measure::{self, Run, Wait};
@@ -28,6 +29,8 @@ use crate::writes::Writes;
 /// The pauses between the tries of a transaction.
 const PAUSE_FIRST: Duration = Duration::from_millis(20);
 const PAUSE_LONGEST: Duration = Duration::from_millis(500);
+/// The pause before a failure while the database does not answer: what tries again at once does not spin.
+const PAUSE_SILENT: Duration = Duration::from_millis(100);
 
 /// The rows that [`Database::try_to_write`] writes and removes. They are as large as a burst, because
 /// a few bytes may fit into a file of a full disk; PostgreSQL would compress them if they were zeros.
@@ -49,6 +52,7 @@ pub(crate) struct Database {
     pub(crate) counters: Counters,
     pub(crate) texts: Texts,
     pub(crate) writes: Writes,
+    pub(crate) answers: Answers,
     pub(crate) url_file: UrlFile,
     /// The store is closing: failed attempts are not repeated.
     is_closing: AtomicBool,
@@ -81,6 +85,7 @@ impl Database {
             counters: Counters::default(),
             texts: Texts::default(),
             writes: Writes::default(),
+            answers: Answers::default(),
             is_closing: AtomicBool::new(false),
         })
     }
@@ -170,9 +175,36 @@ impl Database {
         Ok(session)
     }
 
+    /// Repeats an attempt while it fails with a temporary error, and gives it up when the database does
+    /// not answer the health check. While it does not, an attempt fails after a tenth of a second.
+    pub(crate) async fn retried<T, F>(
+        &self,
+        attempt: impl FnMut() -> F + Send,
+    ) -> Result<T, Failure>
+    where
+        F: Future<Output = Result<T, Failure>> + Send,
+        T: Send,
+    {
+        if self.answers.is_silent() {
+            tokio::time::sleep(PAUSE_SILENT).await;
+            if self.answers.is_silent() {
+                return Err(Failure::silence());
+            }
+        }
+        let result = tokio::select! {
+            biased;
+            result = self.repeated(attempt) => result,
+            () = self.answers.fallen_silent() => Err(Failure::silence()),
+        };
+        if result.is_ok() {
+            self.answers.heard();
+        }
+        result
+    }
+
     /// Repeats an attempt while it fails with a temporary error: a limited number of times, each
     /// within a limited time, and not at all once the store is closing.
-    pub(crate) async fn retried<T, F>(
+    pub(crate) async fn repeated<T, F>(
         &self,
         mut attempt: impl FnMut() -> F + Send,
     ) -> Result<T, Failure>
@@ -192,9 +224,8 @@ impl Database {
         loop {
             let result = tokio::time::timeout(limit, attempt()).await;
             let result = result.unwrap_or_else(|_elapsed| Err(Failure::timeout()));
-            let may_try = tries < self.options.tries_max
-                && began.elapsed() < retry_max
-                && !self.is_closing.load(Relaxed);
+            let may_try =
+                tries < self.options.tries_max && began.elapsed() < retry_max && !self.is_closing();
             match result {
                 Err(Failure::Passing(error)) if may_try => {
                     tracing::debug!(%error, tries, "trying again");
@@ -225,6 +256,11 @@ impl Database {
         let written = written.map_err(Failure::into_error);
         self.writes.record(written.as_ref());
         written
+    }
+
+    /// Whether the store is closing.
+    pub(crate) fn is_closing(&self) -> bool {
+        self.is_closing.load(Relaxed)
     }
 
     /// From now on failed attempts are not repeated.

@@ -1,5 +1,6 @@
 //! The meaning of a database error for the caller, and whether a retry can help.
 
+use sea_orm::sqlx::postgres::PgDatabaseError;
 use sea_orm::{DbErr, RuntimeErr, sqlx};
 use store::Error;
 
@@ -60,6 +61,14 @@ impl Failure {
     pub(crate) fn timeout() -> Self {
         Self::Unknown(Error::Unavailable("the database took too long to answer".to_owned()))
     }
+
+    /// An attempt of a time in which the database does not answer the health check; COMMIT may have
+    /// been sent.
+    pub(crate) fn silence() -> Self {
+        Self::Unknown(Error::Unavailable(
+            "the database does not answer the health check".to_owned(),
+        ))
+    }
 }
 
 impl From<Error> for Failure {
@@ -77,7 +86,7 @@ impl From<sqlx::Error> for Failure {
 impl From<&sqlx::Error> for Failure {
     fn from(error: &sqlx::Error) -> Self {
         measure::error(error);
-        let text = error.to_string();
+        let text = said(error);
         match error {
             // Another process was faster. The next attempt finds the instance that holds the key.
             sqlx::Error::Database(database) if database.constraint() == Some(ACTIVATION_KEY) => {
@@ -108,10 +117,10 @@ impl From<&sqlx::Error> for Failure {
 
 impl From<DbErr> for Failure {
     fn from(error: DbErr) -> Self {
+        if let Some(inner) = of_driver(&error) {
+            return Self::from(inner);
+        }
         match &error {
-            DbErr::Conn(RuntimeErr::SqlxError(inner))
-            | DbErr::Exec(RuntimeErr::SqlxError(inner))
-            | DbErr::Query(RuntimeErr::SqlxError(inner)) => Self::from(inner.as_ref()),
             DbErr::ConnectionAcquire(_) => {
                 meter::DATABASE_ERRORS.inc(&["pool"]);
                 Self::Passing(Error::Unavailable(error.to_string()))
@@ -126,13 +135,34 @@ impl From<DbErr> for Failure {
 
 /// Whether the server itself reports this error.
 pub(crate) fn is_answer(error: &DbErr) -> bool {
+    of_driver(error).is_some_and(|error| matches!(error, sqlx::Error::Database(_)))
+}
+
+/// The text of an error. The driver adds the line of PostgreSQL's own source to it, which reads like one
+/// of a file of the reader.
+pub(crate) fn said(error: &sqlx::Error) -> String {
+    match error {
+        sqlx::Error::Database(database)
+            if database.try_downcast_ref::<PgDatabaseError>().is_some() =>
+        {
+            format!("error returned from database: {}", database.message())
+        }
+        error => error.to_string(),
+    }
+}
+
+/// As [`said`], for an error of a statement of SeaORM.
+pub(crate) fn said_of(error: &DbErr) -> String {
+    of_driver(error).map_or_else(|| error.to_string(), said)
+}
+
+/// The error of the driver in one of SeaORM.
+fn of_driver(error: &DbErr) -> Option<&sqlx::Error> {
     match error {
         DbErr::Conn(RuntimeErr::SqlxError(inner))
         | DbErr::Exec(RuntimeErr::SqlxError(inner))
-        | DbErr::Query(RuntimeErr::SqlxError(inner)) => {
-            matches!(inner.as_ref(), sqlx::Error::Database(_))
-        }
-        _ => false,
+        | DbErr::Query(RuntimeErr::SqlxError(inner)) => Some(inner.as_ref()),
+        _ => None,
     }
 }
 

@@ -10,6 +10,7 @@
 //! entity.
 
 mod access;
+mod answers;
 mod bookmarks;
 mod cell;
 mod census;

@@ -14,7 +14,7 @@ use sea_orm::sqlx::{self, ConnectOptions as _, Connection as _, Row as _};
 use store::{Error, no_driver};
 use tokio::time::Instant;
 
-use crate::failure::{Failure, MAY_WRITE, advised};
+use crate::failure::{Failure, MAY_WRITE, advised, said};
 use crate::options::Options;
 
 /// Statements that a connection keeps prepared.
@@ -366,7 +366,7 @@ fn refused(settings: &PgConnectOptions, error: &sqlx::Error) -> Error {
     };
     match Failure::from(error).into_error() {
         Error::Denied(reason) => Error::Denied(what(&reason)),
-        _ => match error.to_string() {
+        _ => match said(error) {
             reason if reason.contains("startup parameter") => {
                 Error::Unavailable(what(&format!("{reason}: {POOLER}")))
             }

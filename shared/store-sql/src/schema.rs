@@ -11,7 +11,7 @@ mod plan;
 
 use crate::access::Access;
 use crate::database::Database;
-use crate::failure::Failure;
+use crate::failure::{Failure, said_of};
 use crate::options::Options;
 
 pub use plan::{Planned, PlannedStatement, plan};
@@ -91,7 +91,7 @@ pub(crate) async fn bring_up(database: &Access) -> Result<Vec<String>, Error> {
         up.map_err(|error| {
             let missing = missing.join(", ");
             let what = format!("a migration failed, and none of {missing} is applied");
-            let text = error.to_string();
+            let text = said_of(&error);
             match failed(error) {
                 Error::Denied(reason) => Error::Denied(format!("{what}: {reason}")),
                 _ => Error::Schema(format!(

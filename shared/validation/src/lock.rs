@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use api_client::{Failure, Histogram, Kind, text};
+use futures::FutureExt as _;
 use serde_json::{Value, json};
-use tokio::time::Instant;
+use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
 use crate::Arena;
@@ -22,11 +23,11 @@ const CALLERS: usize = 50;
 const ROUNDS: usize = 12;
 /// The limit that Elsa's guide gives for locks in Redis.
 const LEASE_MAX: Duration = Duration::from_millis(100);
-/// A lease may take this many times as long as one write of a key that nobody else wants, at the
-/// same time on the same broker: it is asked for, waited for, and handed on.
-const WRITES_MAX: u32 = 5;
-/// The time between two writes that are measured.
-const WRITE_EVERY: Duration = Duration::from_millis(10);
+/// A lease may take this many times as long as what is done alone at the same time on the same broker
+/// ([`Alone`]): it is asked for, waited for, and handed on.
+const ALONE_MAX: u32 = 5;
+/// The time between two of what is done alone.
+const ALONE_EVERY: Duration = Duration::from_millis(10);
 const LEASE: &str = "staunch_lease_wait_seconds";
 
 /// The result of one round.
@@ -37,6 +38,13 @@ struct Round {
     ran: Vec<String>,
     times: Vec<Duration>,
     wrong: Vec<String>,
+}
+
+/// What this cluster does at best on this machine, beside the rounds: a busy machine is slow for both.
+struct Alone {
+    /// The name of what was done.
+    what: &'static str,
+    times: Times,
 }
 
 pub(crate) async fn run(
@@ -60,7 +68,7 @@ pub(crate) async fn run(
         }
         Ok::<_, Failure>(())
     };
-    let writes = beside(rounds, arena).await?;
+    let alone = beside(rounds, site, arena).await?;
     let after = site.readings().await?;
     let times: Times = times.into_iter().collect();
     let wrong_text =
@@ -70,38 +78,61 @@ pub(crate) async fn run(
     let figures = format!("callers at {}; ran on {}", shares(&said), shares(&ran));
     report.check("who won", true, &figures, json!({"callersAt": said, "ranOn": ran}));
     let each = before.iter().zip(&after).map(|(before, after)| after.histogram(before, LEASE));
-    leases(each.fold(Histogram::default(), |all, one| all.and(&one)), writes, report);
+    leases(each.fold(Histogram::default(), |all, one| all.and(&one)), &alone, report);
     Ok(())
 }
 
-/// Runs the rounds, and measures meanwhile what this broker does at best on this machine: a busy
-/// machine is slow for both.
+/// Runs the rounds, and does something alone meanwhile: writes of keys that nobody else wants on a
+/// broker of its own, and on a running cluster questions whether the nodes are ready.
 async fn beside(
     rounds: impl Future<Output = Result<(), Failure>>,
+    site: &Site,
     arena: Option<&(dyn Arena + 'static)>,
-) -> Result<Option<Times>, Failure> {
-    let Some(arena) = arena else { return rounds.await.map(|()| None) };
+) -> Result<Alone, Failure> {
     let stop = CancellationToken::new();
     let rounds = async {
         let ended = rounds.await;
         stop.cancel();
         ended
     };
-    let (ended, writes) = tokio::join!(rounds, arena.write_keys(WRITE_EVERY, &stop));
+    let (what, times) = match arena {
+        Some(arena) => ("a write alone", arena.write_keys(ALONE_EVERY, &stop)),
+        None => ("an answer of readiness", questions(site, &stop).map(Ok).boxed()),
+    };
+    let (ended, times) = tokio::join!(rounds, times);
     ended?;
-    Ok(Some(writes?.into_iter().collect()))
+    Ok(Alone { what, times: times?.into_iter().collect() })
 }
 
-fn leases(waits: Histogram, writes: Option<Times>, report: &mut Report) {
+/// Asks one node after the other whether it is ready, for which it asks the broker and the database,
+/// until `stop`; returns how long each answer took.
+async fn questions(site: &Site, stop: &CancellationToken) -> Vec<Duration> {
+    let mut ticks = tokio::time::interval(ALONE_EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut times = Vec::new();
+    for number in 0.. {
+        if stop.run_until_cancelled(ticks.tick()).await.is_none() {
+            break;
+        }
+        let began = Instant::now();
+        let is_ready = stop.run_until_cancelled(site.any(number).is_ready()).await;
+        if is_ready == Some(true) {
+            times.push(began.elapsed());
+        }
+    }
+    times
+}
+
+fn leases(waits: Histogram, alone: &Alone, report: &mut Report) {
     const NAME: &str = "a lease is taken in time at p99";
     if waits.count() == 0.0 {
         report.skip(NAME, "the nodes named run no workflows, so they have no figures");
         return;
     }
-    let best = writes.filter(|times| times.len() > 0).map(|times| times.at(0.99));
-    let bound = best.map_or(LEASE_MAX, |best| LEASE_MAX.max(best * WRITES_MAX));
+    let best = (alone.times.len() > 0).then(|| alone.times.at(0.99));
+    let bound = best.map_or(LEASE_MAX, |best| LEASE_MAX.max(best * ALONE_MAX));
     let best_text =
-        best.map(|best| format!("; a write alone {:.1} ms at p99", best.as_secs_f64() * 1_000.0));
+        best.map(|best| format!("; {} {:.1} ms at p99", alone.what, best.as_secs_f64() * 1_000.0));
     let bound = waits.rounded_up(bound.as_secs_f64());
     let bound_ms = bound * 1_000.0;
     let [p50, p95, p99] = [0.5, 0.95, 0.99].map(|part| waits.at(part));
@@ -167,4 +198,63 @@ async fn round(site: &Site, definition: &str, number: usize) -> Result<Round, Fa
 /// The nodes that ran the bursts after the first.
 fn after_the_first(journal: &[Value]) -> Vec<String> {
     nodes_of(journal).into_iter().skip(1).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use api_client::{Client, Reading};
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::report::CheckResult;
+
+    #[test]
+    fn a_lease_is_compared_with_what_the_cluster_does_alone_at_the_same_time() {
+        let text =
+            "x_bucket{le=\"0.1\"} 80\nx_bucket{le=\"0.25\"} 100\nx_bucket{le=\"+Inf\"} 100\n";
+        let waits = Reading::parse(text).histogram(&Reading::default(), "x");
+        let judged = |times: &[u64]| {
+            let times = times.iter().copied().map(Duration::from_millis).collect();
+            let mut report = Report::new(|_| {});
+            leases(waits.clone(), &Alone { what: "an answer", times }, &mut report);
+            (report.checks()[0].result, report.checks()[0].figures.clone())
+        };
+        let (quick, slow) = (judged(&[10; 20]), judged(&[50; 20]));
+        assert_eq!(quick.0, CheckResult::Failed, "{}", quick.1);
+        assert!(
+            quick.1.ends_with("within 100 ms: 80.0 %; an answer 10.0 ms at p99"),
+            "{}",
+            quick.1
+        );
+        assert_eq!(slow.0, CheckResult::Passed, "{}", slow.1);
+        assert_eq!(judged(&[]).0, CheckResult::Failed);
+    }
+
+    /// Answers every request.
+    async fn answer(listener: &TcpListener) {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut head = [0; 4096];
+            drop(stream.read(&mut head).await);
+            let text = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
+            drop(stream.write_all(text.as_bytes()).await);
+        }
+    }
+
+    #[tokio::test]
+    async fn nodes_that_others_have_started_are_asked_beside_the_rounds() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let site = Site::of(Client::to(&url, None).unwrap());
+        let rounds = async {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            Ok(())
+        };
+        let alone = tokio::select! {
+            alone = beside(rounds, &site, None) => alone.unwrap(),
+            () = answer(&listener) => panic!("nobody answers"),
+        };
+        assert_eq!(alone.what, "an answer of readiness");
+        assert!(alone.times.len() > 0);
+    }
 }

@@ -80,6 +80,19 @@ impl Site {
         Ok(Self { members, executors, run, is_local, made: Mutex::default() })
     }
 
+    /// A cluster of one node, which nobody has asked yet.
+    #[cfg(test)]
+    pub(crate) fn of(client: Client) -> Self {
+        let member = Member { client, node: "node".to_owned(), is_out: AtomicBool::new(false) };
+        Self {
+            members: vec![member],
+            executors: BTreeSet::new(),
+            run: "run".to_owned(),
+            is_local: true,
+            made: Mutex::default(),
+        }
+    }
+
     /// The beginning of all names that this run makes.
     #[must_use]
     pub fn run(&self) -> &str {

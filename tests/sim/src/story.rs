@@ -13,9 +13,6 @@ use crate::expect::{Expect, Expectations};
 use crate::world::World;
 use crate::{operator, publisher, requests};
 
-/// When the stream of the messages was made, as the twin says it: it is its first one.
-const STREAM_CREATED: &str = "1";
-
 /// One of this many instances with a payload waits for a long time.
 const RESTS_OF: u64 = 8;
 
@@ -282,8 +279,9 @@ async fn listen(world: &World, client: &Client, id: &str) -> Vec<Expect> {
             ..protocol::Message::default()
         };
         let stored = client.bus.outside().store(message, Duration::from_secs(5)).await.unwrap();
-        let sequence = stored.sequence.to_string();
-        let parts = ["message", &trigger.hash, OUTER_STREAM, STREAM_CREATED, &sequence];
+        let stored_at = world.cluster.bus.stored_nanos(OUTER_STREAM, stored.sequence).unwrap();
+        let (sequence, stored_at) = (stored.sequence.to_string(), stored_at.to_string());
+        let parts = ["message", &trigger.hash, OUTER_STREAM, &sequence, &stored_at];
         let started = triggered_id(&model::derived(&parts), &trigger);
         expected.push(Expect::lines(started.as_str(), &["took"]));
         tokio::time::sleep(client.dice.millis(1_500)).await;

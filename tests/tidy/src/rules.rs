@@ -154,6 +154,31 @@ fn manifests() -> Vec<Manifest> {
         .collect()
 }
 
+/// The crate that users take without the workspace: it has the lints, and the rest, written out.
+const ALONE: &str = "staunch-client";
+
+#[test]
+fn the_client_writes_out_the_values_of_the_workspace() {
+    let table = |path: &str| toml::from_str::<toml::Table>(&tree::read(path)).unwrap();
+    let (workspace, client) = (table("Cargo.toml"), table("shared/clients/rust/Cargo.toml"));
+    let workspace = &workspace["workspace"];
+    assert_eq!(client["package"]["name"].as_str(), Some(ALONE));
+    let mut complaints = Vec::new();
+    let mut compare = |what: &str, own: Option<&toml::Value>, shared: Option<&toml::Value>| {
+        if own != shared {
+            complaints.push(format!("{what}: {own:?} in {ALONE}, and {shared:?} in the workspace"));
+        }
+    };
+    for (name, shared) in workspace["package"].as_table().unwrap() {
+        compare(name, client["package"].get(name), Some(shared));
+    }
+    for (name, own) in client["dependencies"].as_table().unwrap() {
+        compare(name, Some(own), workspace["dependencies"].get(name));
+    }
+    compare("lints", client.get("lints"), workspace.get("lints"));
+    check(complaints);
+}
+
 #[test]
 fn crates_import_only_what_they_may() {
     let table: BTreeMap<String, Vec<String>> =
@@ -177,7 +202,7 @@ fn crates_import_only_what_they_may() {
         for unused in allowed.iter().filter(|name| !manifest.dependencies.contains_key(*name)) {
             complaints.push(format!("{name} does not import {unused}: take it out of deps.toml"));
         }
-        if !manifest.lints.contains_key("workspace") {
+        if !manifest.lints.contains_key("workspace") && name != ALONE {
             complaints.push(format!("{name}: say [lints] workspace = true"));
         }
         if manifest.package.description.is_empty() {

@@ -57,10 +57,9 @@ pub(super) async fn take(
     taken: Taken,
     stop: &CancellationToken,
 ) {
-    let Taken { message, sequence, created, settle } = taken;
+    let Taken { message, sequence, stored_nanos, settle } = taken;
     let stream = source.stream.as_deref().unwrap_or_default();
-    let number = sequence.to_string();
-    let id = CommandId::new(model::derived(&["message", hash, stream, &created, &number]));
+    let id = id_of(hash, stream, sequence, stored_nanos);
     let handed_over = async {
         match command(cx, hash, source, &message, Some(sequence), id).await? {
             Some(command) if source.in_order => in_order::hand_over(cx, &command, stop).await,
@@ -85,6 +84,14 @@ pub(super) async fn take(
             tracing::debug!(reason, stream, sequence, "a message waits in its stream");
         }
     }
+}
+
+/// The id of the command for a message of a stream. The time of the message tells it from the one of the
+/// same number in a stream that was made anew. A backup that is restored has the same messages: the time
+/// when a stream was created would be another then.
+fn id_of(hash: &str, stream: &str, sequence: u64, stored_nanos: i128) -> CommandId {
+    let (sequence, stored) = (sequence.to_string(), stored_nanos.to_string());
+    CommandId::new(model::derived(&["message", hash, stream, &sequence, &stored]))
 }
 
 /// The command that hands a message to the workflows which listen; none if they do not take it.
@@ -299,6 +306,27 @@ impl Unsent {
         match stop {
             Stop::Dead(_, reason) | Stop::Refused(_, reason) => Self::Unfit(reason),
             passing => Self::Later(format!("{passing:?}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::id_of;
+
+    #[test]
+    fn an_id_is_of_the_source_the_stream_the_number_and_the_time_of_the_message() {
+        const NANOS: i128 = 1_767_225_600_000_000_001;
+        let id = id_of("source", "ORDERS", 7, NANOS);
+        // Two versions side by side take the same message.
+        assert_eq!(id.as_str(), "c44d740d0a1a5c208b2cf58d4f59007d");
+        for other in [
+            id_of("other", "ORDERS", 7, NANOS),
+            id_of("source", "OTHER", 7, NANOS),
+            id_of("source", "ORDERS", 8, NANOS),
+            id_of("source", "ORDERS", 7, NANOS + 1),
+        ] {
+            assert_ne!(other, id);
         }
     }
 }

@@ -301,6 +301,40 @@ async fn a_correlation_id_says_which_instance_goes_on() {
     }
 }
 
+/// A backup has the same messages; a stream that is made anew has others of the same numbers.
+#[tokio::test(start_paused = true)]
+async fn a_restored_stream_starts_and_resumes_nothing_again_and_one_made_anew_does() {
+    let (world, _nodes) = listening(&["a", "b"]).await;
+    let second = reads(false, json!({"id": "n"}));
+    let waits = vec![reads(false, json!({})), line("one"), second, line("two")];
+    world.publish("trigger", sequence(vec![reads(true, json!({}))]), outputs()).await;
+    world.publish("wait", sequence(waits), outputs()).await;
+    let triggers = store::Definitions::triggers_named(&world.store, Stimulus::MESSAGE).await;
+    let name = protocol::subject::listener_consumer(&triggers.unwrap()[0].hash);
+    world.start("wait", "i", json!({})).await;
+    world.until_status("i", SubStatus::Suspended).await;
+    store(&world, "orders.eu", r#"{"id": 1}"#).await;
+    world.until("the instance goes on", async || world.lines("i").await == ["one"]).await;
+    world.until("the trigger", async || got(&world, "trigger").await == [1]).await;
+
+    world.bus.restore_stream("ORDERS");
+    world
+        .until("the message is taken again", async || {
+            let place = world.bus.outside().place_figures("ORDERS", &name).await.unwrap();
+            place.is_some_and(|place| (place.delivered, place.in_hand) == (1, 0))
+        })
+        .await;
+    world.until_quiet().await;
+    assert_eq!(got(&world, "trigger").await, [1]);
+    assert_eq!(world.lines("i").await, ["one"]);
+
+    world.bus.make_stream("ORDERS", "orders.>");
+    store(&world, "orders.eu", r#"{"id": 2}"#).await;
+    world.until_status("i", SubStatus::Finished).await;
+    world.until("the trigger", async || got(&world, "trigger").await == [1, 2]).await;
+    assert_eq!(world.lines("i").await, ["one", "two"]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn messages_of_one_key_start_once() {
     let (world, _nodes) = listening(&["a", "b"]).await;

@@ -77,7 +77,7 @@ impl Caller {
     /// The kind of its credential when it did this, for the audit log.
     pub(crate) fn credential(who: &str, what: &str) -> Option<&'static str> {
         match who {
-            "local" | "configuration" | "command line" => None,
+            "local" | "configuration" | "command line" | model::RETENTION => None,
             _ if matches!(what, "login" | "login.refuse" | "user.password") => Some("password"),
             ANONYMOUS => None,
             who if who.starts_with("user:") || who.starts_with("oidc:") => Some("token"),
@@ -159,6 +159,7 @@ mod tests {
             ("app:shop", "user.create", Some("api-key")),
             ("bootstrap", "user.create", Some("api-key")),
             ("local", "user.create", None),
+            (model::RETENTION, "instance.retention", None),
             (ANONYMOUS, "request.refuse", None),
         ] {
             assert_eq!(Caller::credential(who, what), expected, "{who} {what}");

@@ -92,7 +92,10 @@ async fn part(
             continue;
         }
         let (Some(file_name), Some(payloads)) = (&file_name, limits.payloads) else {
-            return Err(Problem::too_large(limits.memory_max));
+            return Err(match limits.payloads {
+                Some(_) => Problem::field_too_large(&name, limits.memory_max),
+                None => Problem::too_large(limits.memory_max),
+            });
         };
         let begin = stream::iter([Ok(Bytes::from(bytes))]);
         let kept = payloads.keep(begin.chain(field)).await;

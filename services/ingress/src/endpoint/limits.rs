@@ -74,6 +74,11 @@ impl Limits {
         match reading.read(headers, body).await {
             Ok(arrived) => Ok(Ok(arrived)),
             Err(problem) if problem.status() == StatusCode::PAYLOAD_TOO_LARGE => {
+                let is_of_endpoint = self.bytes_max == Some(limit);
+                let problem = match problem.is("too-large") {
+                    true => Problem::request_too_large(limit, is_of_endpoint),
+                    false => problem,
+                };
                 self.exposed_or_refused(Refusal::too_large(limit), || problem).map(Err)
             }
             Err(problem) => Err(problem),

@@ -10,6 +10,7 @@ use argon2::password_hash::phc::PasswordHash;
 use argon2::{Argon2, PasswordHasher as _, PasswordVerifier as _};
 use tokio::sync::Semaphore;
 use unicode_normalization::UnicodeNormalization as _;
+use unicode_properties::{GeneralCategory, UnicodeGeneralCategory as _};
 
 use crate::Problem;
 
@@ -56,14 +57,30 @@ pub fn check(password: &str) -> Result<(), String> {
 /// # Errors
 /// The broken rule.
 pub fn check_name(name: &str) -> Result<(), String> {
-    let is_bad = name.trim() != name || name.is_empty() || name.contains(char::is_control);
+    let is_bad = name.trim() != name || name.is_empty() || name.contains(is_unseen);
     if is_bad || name.len() > NAME_BYTES_MAX {
         return Err(format!(
-            "a name has 1 to {NAME_BYTES_MAX} bytes, no control characters, and no white space \
-             around it"
+            "a name has 1 to {NAME_BYTES_MAX} bytes, no control characters and none that nobody sees \
+             (such as U+200B or U+202E), and no white space around it"
         ));
     }
     Ok(())
+}
+
+/// Whether a character is not seen, or changes how the others are shown: two names that look the same
+/// could differ in it. They are the characters of control and format, separators other than the space,
+/// and what Unicode's `Default_Ignorable_Code_Point` has beside them.
+fn is_unseen(letter: char) -> bool {
+    use GeneralCategory::{
+        Control, Format, LineSeparator, ParagraphSeparator, PrivateUse, SpaceSeparator, Unassigned,
+    };
+    match letter.general_category() {
+        Control | Format | LineSeparator | ParagraphSeparator | PrivateUse | Unassigned => true,
+        SpaceSeparator => letter != ' ',
+        _ => matches!(letter,
+            '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}' | '\u{e0100}'..='\u{e01ef}'),
+    }
 }
 
 /// Whether two names are hard to tell apart: they differ in the case or the form of their letters
@@ -200,7 +217,10 @@ mod tests {
         for good in ["a", "Zoe Müller", "zoe@example.com"] {
             assert_eq!(check_name(good), Ok(()), "{good}");
         }
-        for bad in ["", " a", "a ", "a\nb", &"a".repeat(201)] {
+        let long = "a".repeat(201);
+        let unseen =
+            ["ali\u{200b}ce", "a\u{202e}b", "a\u{ad}b", "a\u{a0}b", "a\u{3164}", "a\u{fe0f}"];
+        for bad in ["", " a", "a ", "a\nb", &long].into_iter().chain(unseen) {
             assert!(check_name(bad).is_err(), "{bad}");
         }
     }

@@ -26,7 +26,7 @@ pub(crate) enum Flaw {
     Kind,
     #[error("the token is signed by an algorithm that is not allowed here")]
     Algorithm,
-    #[error("the token is signed by an unknown key: its issuer does not publish it")]
+    #[error("the token is signed by an unknown key: its issuer did not publish it when last asked")]
     Key,
     #[error("the token is signed by a key that is for another algorithm")]
     KeyUse,

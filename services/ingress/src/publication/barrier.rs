@@ -16,8 +16,8 @@ const BARRIER_PAUSE: Duration = Duration::from_millis(500);
 
 /// Informs every node that this version is published, or no longer is, and waits until all have it.
 /// Never fails: without an answer, the notifier's reconciliation informs the nodes later,
-/// `everywhere` is false, and `missing` has every node that keeps definitions: none of them has
-/// confirmed it.
+/// `everywhere` is false, and `missing` has every node that keeps definitions, for none of them has
+/// confirmed it, and every notifier, for none of them has answered.
 pub(super) async fn announce(
     app: &App,
     definition: &Definition,
@@ -31,23 +31,24 @@ pub(super) async fn announce(
         everywhere: false,
         missing: Vec::new(),
     };
-    let mut missing = keepers(app);
+    let mut missing = concerned(app);
     match ask(app, &news).await {
         Ok(noticed) => Some(noticed),
         Err(error) => {
             tracing::warn!(error, definition = %news.definition_id, "the cache barrier did not answer");
             // A node may have come meanwhile, or gone: a notifier that is frozen counts as gone soon.
-            missing.extend(keepers(app));
+            missing.extend(concerned(app));
             Some(Noticed { missing: missing.into_iter().collect(), ..news })
         }
     }
 }
 
-/// The live nodes that keep published definitions, as this node knows them.
-fn keepers(app: &App) -> BTreeSet<String> {
+/// The live nodes that keep published definitions, and the notifiers, as this node knows them.
+fn concerned(app: &App) -> BTreeSet<String> {
     let live = app.cx.presence.live().into_iter();
-    let keeps = |role: &String| matches!(role.as_str(), "ingress" | "executor");
-    live.filter(|member| member.roles.iter().any(keeps)).map(|member| member.node).collect()
+    let is_concerned =
+        |role: &String| matches!(role.as_str(), "ingress" | "executor" | "cache-notifier");
+    live.filter(|member| member.roles.iter().any(is_concerned)).map(|member| member.node).collect()
 }
 
 /// Announces a published version, and the versions that were published with it. The answer is

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use catalog::run_apart;
-use engine::{Examined, Library, Problem as Flaw, Triggers};
+use engine::{Examined, Library, Named, Problem as Flaw, Triggers};
 use model::{
     ActivityId, CommandId, Definition, DefinitionId, MessageSource, Schedule, Stimulus, Trigger,
 };
@@ -51,14 +51,16 @@ impl Index {
         });
         // A panic is logged already.
         let (definition, found) = examined.await.map_err(|_panicked| Problem::internal())?;
-        let Examined { triggers, problems, children } = found;
+        let Examined { triggers, problems, children, named } = found;
         let Triggers { stimuli: triggers, mut schedules } = triggers;
         let (flaws, warnings): (Vec<_>, Vec<_>) = problems.iter().partition(|one| one.is_error());
         errors.extend(flaws.into_iter().map(shown));
-        let deaf = deaf(app, &definition.definition_id, &triggers);
-        let warnings: Vec<_> = warnings.into_iter().map(shown).chain(deaf).collect();
-        // A time that never comes is known already where it is written out.
         let known: BTreeSet<_> = errors.iter().map(place_of).collect();
+        let deaf = deaf(app, &definition.definition_id, &triggers);
+        let refused = refused(app, &definition.definition_id, &named).into_iter();
+        let refused = refused.filter(|warning| !known.contains(&place_of(warning)));
+        let warnings: Vec<_> = warnings.into_iter().map(shown).chain(deaf).chain(refused).collect();
+        // A time that never comes is known already where it is written out.
         let late = schedule::begin(&mut schedules, app.now()).into_iter();
         let late: Vec<_> = late.filter(|error| !known.contains(&place_of(error))).collect();
         errors.extend(late);
@@ -141,6 +143,26 @@ fn deaf(app: &App, id: &DefinitionId, triggers: &[Trigger]) -> Vec<Value> {
         let message =
             format!("nothing starts here yet: by the configuration of this node, {reason}");
         Some(shown(&Flaw::warning(Some(&trigger.activity_id), None, message)))
+    });
+    refused.collect()
+}
+
+/// A warning for each activity that uses a subject or a bucket which the configuration of this node, which
+/// executors usually share, does not allow.
+fn refused(app: &App, id: &DefinitionId, named: &[Named]) -> Vec<Value> {
+    let refused = named.iter().filter_map(|Named { activity_id, input, name, is_heard }| {
+        let nats = &app.config.nats;
+        let allowed = match *input {
+            "subject" => nats.allow_subject(id, name),
+            _ => nats.allow_bucket(id, name, "the bucket"),
+        };
+        let reason = allowed.err()?;
+        let what = match *is_heard {
+            true => "nothing is heard here yet",
+            false => "this activity fails for now",
+        };
+        let message = format!("{what}: by the configuration of this node, {reason}");
+        Some(shown(&Flaw::warning(Some(activity_id), Some(*input), message)))
     });
     refused.collect()
 }

@@ -54,7 +54,8 @@ pub(super) async fn negotiate(
 
 /// The hub: a WebSocket with SignalR's JSON protocol. A client calls `ObserveInstanceAsync` with the
 /// id of an instance; the server calls `WorkflowExecutionLogUpdatedAsync`,
-/// `ActivityExecutionLogUpdatedAsync` and `WorkflowInstanceUpdatedAsync` after each burst.
+/// `ActivityExecutionLogUpdatedAsync` and `WorkflowInstanceUpdatedAsync` after each burst. Any
+/// credential may connect; the permission is needed to observe an instance.
 #[utoipa::path(get, path = "/elsa/hubs/workflow-instance", tag = "live", operation_id = "connect_hub",
     params(("id" = Option<String>, Query, description = "The token of a negotiation; any is taken"),
         ("access_token" = Option<String>, Query, description = "An API key or a token, where no header can be sent")),

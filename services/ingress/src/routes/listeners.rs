@@ -37,6 +37,10 @@ const NO_EXECUTOR: &str = "no node with the role executor lives: start one";
 const NO_CONSUMER: &str = "its consumer is not made yet: executors look for new sources every 10 s, \
                            and their logs say why one cannot be made";
 
+/// Said of a source that this node does not allow, and that has a consumer.
+const OTHERS_LISTEN: &str = "; executors have made its consumer: if they take messages now, give this \
+                             node the settings that they have";
+
 /// A source, and what listens to it.
 struct Wanted {
     /// The hash of its stimulus.
@@ -225,8 +229,14 @@ async fn look(app: &App, wanted: &Wanted, consumer: &str, until: Instant) -> See
 /// What becomes of the messages of a source now, and why it is not taken.
 fn state(app: &App, wanted: &Wanted, seen: &Seen) -> (&'static str, Option<String>) {
     if let Some(refusal) = wanted.refusal(app) {
-        let says =
+        let mut says =
             format!("by the configuration of this node, which executors usually share: {refusal}");
+        if let Seen::Place(figures) = seen {
+            says.push_str(OTHERS_LISTEN);
+            if let Some(at) = figures.delivered_at {
+                says.push_str(&format!(" (the last at {at})"));
+            }
+        }
         return ("notAllowed", Some(says));
     }
     let live = app.cx.presence.live();

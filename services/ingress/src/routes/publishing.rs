@@ -24,8 +24,8 @@ use crate::respond::segment;
 /// Publishes the latest version.
 ///
 /// The answer comes when every live node starts the new version; then `everywhere` is true.
-/// Otherwise `missing` names the nodes that do not. `validationErrors` has all problems of a
-/// definition.
+/// Otherwise `missing` names the nodes that do not, and the cache-notifiers if none has answered.
+/// `validationErrors` has all problems of a definition.
 #[utoipa::path(post, path = "/workflow-definitions/{definitionId}/publish", tag = "definitions",
     params(("definitionId" = String, Path)),
     responses((status = 200, body = SavedDefinition), (status = 400, body = ProblemBody),

@@ -161,10 +161,12 @@ pub(super) async fn delete(
     must_reach(&app, &caller, &id).await?;
     let holders = app.cx.store.role_holders(&id).await?;
     if !holders.is_empty() {
-        let detail = format!(
-            "{} users and applications have the role {id:?}: take it from them first",
-            holders.len()
-        );
+        let detail = match holders.len() {
+            1 => format!("a user or application has the role {id:?}: take it away first"),
+            count => format!(
+                "{count} users and applications have the role {id:?}: take it from them first"
+            ),
+        };
         let some: Vec<String> = holders.into_iter().take(100).collect();
         return Err(Problem::conflict("role-in-use", detail).with("holders", some));
     }

@@ -17,6 +17,7 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::get;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use chassis::Auth;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use include_dir::{Dir, include_dir};
@@ -120,8 +121,17 @@ fn at(app: &App, path: &str, headers: &HeaderMap) -> Response {
         return Problem::not_found(format!("Studio has no file {path}")).into_response();
     }
     let page = DIST.get_file(PAGE).and_then(|page| page.contents_utf8()).unwrap_or_default();
-    let page = page.replace(BASE, &format!("<base href=\"{}\" />", begin(app)));
+    let base = format!("<base href=\"{}\" />{}", begin(app), ways(app.config.auth));
+    let page = page.replace(BASE, &base);
     Part::new(page.into_bytes()).answer("text/html; charset=utf-8", headers)
+}
+
+/// Tells the page how one can sign in, so that it asks nothing that is refused to everybody.
+fn ways(auth: Auth) -> String {
+    let all = [(auth.identity, "user"), (auth.api_key, "key"), (auth.oidc, "token")];
+    let on = all.into_iter().filter(|(is_on, _)| *is_on).map(|(_, way)| way);
+    let on = on.collect::<Vec<_>>().join(" ");
+    format!("<meta name=\"staunch-authentication\" content=\"{on}\" />")
 }
 
 /// The media type of a file.

@@ -8,11 +8,15 @@ use axum::extract::{Path, State};
 use axum::http::header::CONTENT_DISPOSITION;
 use axum::response::{IntoResponse, Response};
 use engine::{Program, State as EngineState};
+use futures::{StreamExt as _, TryStreamExt as _, stream};
 use model::{Bookmark, Entry, Instance, InstanceId, Map, What, large, limits};
 use protocol::{ReplyWhen, Restart};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::{Burst, Commit, Expected, Page, StoredBookmark, ValueChanges, VersionOption, shard_of};
+use store::{
+    BookmarkFilter, Burst, Commit, Expected, Page, StoredBookmark, ValueChanges, VersionOption,
+    shard_of,
+};
 use utoipa::ToSchema;
 
 use super::start::begun;
@@ -35,6 +39,8 @@ const FORMAT: u32 = 1;
 const ROOT_CHILD_PARTS: usize = 3;
 /// The journal pages that one export has at most.
 const PAGES_MAX: u64 = 10;
+/// Bookmarks of an import that are looked for at the same time.
+const ASKED_AT_ONCE: usize = 8;
 
 /// Where a new instance begins, and what it knows beside what the old one knew.
 #[derive(Debug, Default, Deserialize, ToSchema)]
@@ -299,7 +305,7 @@ impl Imported {
 }
 
 /// Takes in an instance that another installation exported. Its definition must be here, in the same
-/// version. An instance that has the id already stays as it is (409).
+/// version. An instance that has the id, or one of the bookmarks, already stays as it is (409).
 pub(super) async fn take_in(
     app: &App,
     asking: &Asking,
@@ -308,6 +314,7 @@ pub(super) async fn take_in(
     let Imported(exported) = imported;
     let id = exported.instance.id.clone();
     let burst = burst(app, exported).await?;
+    must_be_no_copy(app, &id, &burst.created).await?;
     match app.cx.store.commit(burst).await? {
         Commit::Done { .. } => {}
         Commit::NotAllowed(by) => {
@@ -321,6 +328,33 @@ pub(super) async fn take_in(
     }
     app.audit(&asking.caller, "instance.import", id.as_str(), Value::Null).await;
     Ok(id)
+}
+
+/// Refuses an instance whose bookmarks another one has here: what resumes one of them would leave the
+/// other waiting.
+async fn must_be_no_copy(
+    app: &App,
+    id: &InstanceId,
+    created: &[StoredBookmark],
+) -> Result<(), Problem> {
+    let ids: Vec<_> = created.iter().map(|open| open.bookmark.id.clone()).collect();
+    let asked = ids.into_iter().map(|id| async move {
+        let filter = BookmarkFilter { id: Some(id), ..BookmarkFilter::default() };
+        app.cx.store.find(&filter, 2).await
+    });
+    let mut asked = stream::iter(asked).buffered(ASKED_AT_ONCE);
+    while let Some(found) = asked.try_next().await? {
+        if let Some(other) = found.iter().find(|found| found.instance_id != *id) {
+            let detail = format!(
+                "instance {} is here and has the bookmark {} of this file, which is a copy of it under \
+                 the id {id}: one event would resume one of the two alone. Take the copy in where the \
+                 other one is not, or begin a new instance with a restart of it",
+                other.instance_id, other.bookmark.id
+            );
+            return Err(Problem::conflict("exists", detail));
+        }
+    }
+    Ok(())
 }
 
 async fn burst(app: &App, exported: Exported) -> Result<Burst, Problem> {

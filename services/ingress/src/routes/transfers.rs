@@ -144,8 +144,9 @@ async fn several(
 /// Takes in instances that another installation exported: one as JSON, or a multipart form with
 /// `.json` files and `.zip` files of them. The definition of each must be here, in the same version.
 ///
-/// An instance that has the id already stays as it is (409). Of several files, those that cannot be
-/// taken in are named in `failed`; files that are no instances are refused before anything is stored.
+/// An instance that has the id, or one of the bookmarks, already stays as it is (409). Of several files,
+/// those that cannot be taken in are named in `failed`; files that are no instances are refused before
+/// anything is stored.
 #[utoipa::path(post, path = "/bulk-actions/import/workflow-instances", tag = "instances",
     request_body(content((shape::FilesForm = "multipart/form-data"), (shape::instance::InstanceFile = "application/json"))),
     responses((status = 200, body = shape::bulk::InstancesImported),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::Request;
+use chassis::Auth;
 use serde_json::{Value, json};
 
 use super::world::{Answer, World};
@@ -42,6 +43,23 @@ async fn studio_is_one_page_with_its_files() {
     assert_eq!(packed.header("content-encoding"), Some("gzip"));
     assert_eq!(world.get("/studio/assets/nothing.js").await.status.as_u16(), 404);
     assert_eq!(world.get("/studio").await.header("location"), Some("/studio/"));
+}
+
+#[tokio::test]
+async fn studio_is_told_how_one_signs_in() {
+    for (auth, ways) in [
+        (Auth::NONE, ""),
+        (Auth::API_KEY, "key"),
+        (Auth::BOTH, "user key"),
+        (Auth::ALL, "user key token"),
+    ] {
+        let api_key = auth.api_key.then(|| "a-key-of-this-test".to_owned());
+        let config = Config { auth, api_key, ..Config::default() };
+        let world = World::without_executor(config).await;
+        let page = world.get("/studio/").await.expect(200).as_str().unwrap().to_owned();
+        let told = format!("<meta name=\"staunch-authentication\" content=\"{ways}\" />");
+        assert!(page.contains(&told), "{auth:?}: {page}");
+    }
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::http::Request;
 use bus::{Bus as _, From, Place};
 use engine::outside::NatsConfig;
+use futures::StreamExt as _;
 use serde_json::{Value, json};
 
 use super::world::{BOUND, World, send_to, waits_for};
@@ -169,6 +170,62 @@ async fn listeners_show_what_wants_a_source_and_how_far_behind_it_is() {
     assert_eq!((&beyond["totalCount"], &beyond["items"]), (&json!(1), &json!([])));
 }
 
+/// A name that is written out, and that executors with the same configuration refuse.
+#[tokio::test]
+async fn a_publication_warns_of_names_that_the_settings_do_not_allow() {
+    let world = World::with(listens()).await;
+    let put = |id: &str, bucket: Value| json!({"type": "Staunch.KeyValuePut", "id": id, "bucket": bucket, "key": "k", "value": 1});
+    let send = |id: &str, subject: Value| json!({"type": "Staunch.PublishMessage", "id": id, "subject": subject});
+    let waits = json!({"type": "Staunch.MessageReceived", "id": "w", "subject": "payments.*"});
+    let starts = json!({"type": "Staunch.MessageReceived", "id": "t", "subject": "bills.*",
+        "canStartWorkflow": true});
+    let stored = json!({"type": "Staunch.ObjectPut", "id": "o", "bucket": "other",
+        "objectName": "a", "content": "b"});
+    let all = json!([
+        starts,
+        send("good", json!("orders.new")),
+        send("bad", json!("private.x")),
+        send("computed", json!({"js": "'private.x'"})),
+        put("fine", json!("config")),
+        put("kept-out", json!("other")),
+        stored,
+        waits
+    ]);
+    let body =
+        world.publish("asks", json!({"type": "Sequence", "id": "s", "activities": all})).await;
+    let warned = |body: &Value| {
+        let warnings = body["validationWarnings"].as_array().unwrap().iter();
+        let place = |it: &Value| {
+            let text = |name: &str| it[name].as_str().unwrap_or_default().to_owned();
+            (text("activityId"), text("property"), text("message"))
+        };
+        let mut warned: Vec<_> = warnings.map(place).collect();
+        warned.sort();
+        warned
+    };
+    let found = warned(&body);
+    let places: Vec<_> = found.iter().map(|(id, input, _)| (id.as_str(), input.as_str())).collect();
+    assert_eq!(
+        places,
+        [("bad", "subject"), ("kept-out", "bucket"), ("o", "bucket"), ("t", ""), ("w", "subject")],
+        "{body:#}"
+    );
+    for (at, says, setting) in [
+        (0, "this activity fails for now", "nats-subjects, as in asks=private.x"),
+        (1, "this activity fails for now", "nats-buckets, as in asks=other"),
+        (3, "nothing starts here yet", "nats-subjects, as in asks=bills.*"),
+        (4, "nothing is heard here yet", "nats-subjects, as in asks=payments.*"),
+    ] {
+        let message = &found[at].2;
+        assert!(message.starts_with(says) && message.ends_with(setting), "{message}");
+    }
+    // What may never be used is an error, and no warning beside it.
+    let root = send("own", json!("staunch.cmd.start.x"));
+    let definition = json!({"definitionId": "own", "root": root});
+    let body = world.post("/elsa/api/workflow-definitions", &definition).await.expect(400);
+    assert!(warned(&body).is_empty(), "{body:#}");
+}
+
 #[tokio::test]
 async fn a_source_that_is_not_taken_says_why() {
     let world = World::without_the_role(listens()).await;
@@ -198,6 +255,36 @@ async fn a_source_that_is_not_taken_says_why() {
         assert_eq!(one["lag"], Value::Null, "{one:#}");
     }
     assert_eq!(of("not-allowed")["definitions"][0]["isAllowed"], false);
+    // Executors with other settings have made its consumer, and take its messages.
+    let bills = json!({"subject": "bills.*", "stream": "BILLS"});
+    world.publish("elsewhere", reads(true, bills)).await;
+    world.bus.make_stream("BILLS", "bills.>");
+    let elsewhere = async || {
+        let found = world.get(LISTENERS).await.expect(200);
+        let mut items = found["items"].as_array().unwrap().iter();
+        let is_it = |one: &&Value| one["definitions"][0]["definitionId"] == "elsewhere";
+        items.find(is_it).unwrap().clone()
+    };
+    let before = elsewhere().await;
+    assert!(!before["reason"].as_str().unwrap().contains("executors have made"), "{before:#}");
+    let place = Place {
+        name: before["consumer"].as_str().unwrap().to_owned(),
+        stream: "BILLS".to_owned(),
+        subject: "bills.*".to_owned(),
+        from: Some(From::All),
+        one_by_one: false,
+    };
+    let mut taken = world.bus.outside().follow(&place).await.unwrap();
+    let bill = protocol::Message { subject: "bills.eu".to_owned(), ..protocol::Message::default() };
+    world.bus.outside().store(bill, BOUND).await.unwrap();
+    taken.next().await.unwrap().unwrap().settle.await;
+    let now = elsewhere().await;
+    let reason = now["reason"].as_str().unwrap();
+    assert_eq!(now["state"], "notAllowed");
+    assert!(
+        reason.contains("executors have made its consumer: if they take messages now, give this")
+    );
+    assert!(reason.contains("(the last at 2"), "{reason}");
     let _executor = world.join("executor", "executor").await;
     testkit::eventually("an executor lives", BOUND, async || {
         let found = world.get(LISTENERS).await.expect(200);

@@ -136,15 +136,13 @@ async fn limits_of_an_endpoint_hold() {
     world.publish("small", echo("small", &[("requestSizeLimit", json!(10))])).await;
     world.publish("plain", echo("plain", &[])).await;
     let large = json!({"text": "x".repeat(2_000)});
-    assert!(
-        world
-            .post("/workflows/small", &json!({"a": "0123456789"}))
-            .await
-            .problem(413)
-            .contains("10 bytes")
-    );
+    let small = world.post("/workflows/small", &json!({"a": "0123456789"})).await.problem(413);
+    assert!(small.contains("10 bytes") && small.contains("by requestSizeLimit"), "{small}");
     world.post("/workflows/small", &json!({"a": 1})).await.expect(200);
-    assert!(world.post("/workflows/plain", &large).await.problem(413).contains("1000 bytes"));
+    // The API for payloads has the same limit: it is no way out.
+    let plain = world.post("/workflows/plain", &large).await.problem(413);
+    assert!(plain.contains("1000 bytes") && plain.contains("setting payload-bytes"), "{plain}");
+    assert!(!small.contains("/payloads") && !plain.contains("/payloads"), "{small} {plain}");
 }
 
 #[tokio::test]

@@ -126,8 +126,12 @@ async fn a_lost_outcome_is_found_long_before_the_caller_gives_up() {
 }
 
 #[tokio::test]
-async fn a_notifier_that_does_not_answer_leaves_every_node_missing() {
+async fn a_notifier_that_does_not_answer_is_missing_itself_and_leaves_every_node_missing() {
     let world = World::new().await;
+    let _notifier = world.join("frozen", "cache-notifier").await;
+    let _timer = world.join("timer", "timer").await;
+    let is_known = async || world.app.cx.presence.live().len() == 3;
+    testkit::eventually("the nodes know each other", BOUND, is_known).await;
     // The notifier's answer is lost, as if it were frozen.
     world.broken.deafen();
     let definition = json!({"definitionId": "d", "root": writes_line()});
@@ -139,7 +143,7 @@ async fn a_notifier_that_does_not_answer_leaves_every_node_missing() {
         world.post(&path, &json!({})).await.body
     };
     assert_eq!(body["everywhere"], false, "{body:#}");
-    assert_eq!(body["missing"], json!(["node"]), "{body:#}");
+    assert_eq!(body["missing"], json!(["frozen", "node"]), "{body:#}");
 }
 
 #[tokio::test]

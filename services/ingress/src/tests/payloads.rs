@@ -86,6 +86,14 @@ async fn files_of_a_form_are_read_by_scripts_that_name_their_content() {
     let hash = PayloadHash::of(text(9 * MIB).as_bytes());
     let answer = send(&[9 * MIB]).await.expect(200);
     assert_eq!(answer, json!([[format!("{}.bin", 9 * MIB), 9 * MIB, hash]]));
+    // A field is no file, and has to fit into memory.
+    let field = format!(
+        "--X\r\nContent-Disposition: form-data; name=\"note\"\r\n\r\n{}\r\n--X--\r\n",
+        text(MIB)
+    );
+    let sent = post("/workflows/form", "multipart/form-data; boundary=X", field);
+    let refused = world.send(sent).await.problem(413);
+    assert!(refused.contains("send \"note\" as a file"), "{refused}");
 }
 
 #[tokio::test]

@@ -118,6 +118,26 @@ async fn an_exported_instance_may_begin_with_a_byte_order_mark() {
 }
 
 #[tokio::test]
+async fn a_copy_under_another_id_is_refused_where_its_original_waits() {
+    let (here, there, ids) = worlds().await;
+    let path = format!("/elsa/api/workflow-instances/{}/export", ids[0]);
+    let mut copy = here.get(&path).await.expect(200);
+    let bookmark = copy["bookmarks"][0]["id"].as_str().unwrap().to_owned();
+    copy["instance"]["id"] = json!("copy");
+    let detail = here.post(IMPORT, &copy).await.problem(409);
+    assert!(detail.contains(&ids[0]) && detail.contains(&bookmark), "{detail}");
+    here.get("/elsa/api/workflow-instances/copy").await.problem(404);
+    // Elsewhere, and once the original has ended, it is an instance like any other.
+    let taken = there.post(IMPORT, &copy).await.expect(200);
+    assert_eq!(taken["workflowInstanceId"], "copy");
+    here.post("/elsa/api/events/go/trigger", &json!({})).await.expect(200);
+    here.until(&ids[0], "Finished").await;
+    here.post(IMPORT, &copy).await.expect(200);
+    here.post("/elsa/api/events/go/trigger", &json!({})).await.expect(200);
+    here.until("copy", "Finished").await;
+}
+
+#[tokio::test]
 async fn files_that_are_no_instances_store_nothing() {
     let (here, there, ids) = worlds().await;
     let path = format!("/elsa/api/workflow-instances/{}/export", ids[0]);

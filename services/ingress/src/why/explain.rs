@@ -1,5 +1,7 @@
 //! From facts to findings: pure, so that a table of cases tests it.
 
+use std::collections::BTreeSet;
+
 use model::{Incident, SubStatus, What};
 use serde_json::json;
 
@@ -71,17 +73,32 @@ fn sentence(facts: &Facts, findings: &[Finding]) -> String {
     let waiting: Vec<_> = findings.iter().filter(is_wait).collect();
     match findings.first() {
         Some(first) if first.weight == Weight::Blocks => first.says.clone(),
-        _ if facts.waits.len() > 1 && waiting.len() > 1 => {
-            let places = facts.waits.iter().map(|wait| wait.activity_id.as_str());
-            let mut named = places.take(NAMED_MAX).collect::<Vec<_>>().join(", ");
-            if facts.waits.len() > NAMED_MAX {
-                named.push_str(" and others");
-            }
-            format!("It waits at {} activities: {named}.", facts.waits.len())
-        }
+        _ if facts.waits.len() > 1 && waiting.len() > 1 => several(facts, &waiting),
         Some(first) if first.weight == Weight::Waits => first.says.clone(),
         _ => format!("It is {}, and nothing is in its way.", facts.status()),
     }
+}
+
+/// The answer for an instance with several waits. One execution of an activity may have more than one:
+/// for a task, and for the end of its time.
+fn several(facts: &Facts, waiting: &[&Finding]) -> String {
+    let mut seen = BTreeSet::new();
+    let places = facts.waits.iter().map(|wait| wait.activity_id.as_str());
+    let places: Vec<_> = places.filter(|place| seen.insert(*place)).collect();
+    let executions: BTreeSet<_> =
+        facts.waits.iter().map(|wait| wait.activity_instance_id.as_str()).collect();
+    let [place] = places.as_slice() else {
+        let mut named = places.iter().take(NAMED_MAX).copied().collect::<Vec<_>>().join(", ");
+        if places.len() > NAMED_MAX {
+            named.push_str(" and others");
+        }
+        return format!("It waits at {} activities: {named}.", places.len());
+    };
+    if executions.len() > 1 {
+        return format!("It waits at activity {place}, in {} executions of it.", executions.len());
+    }
+    let first = waiting.iter().find(|one| one.cause != "timer").or(waiting.first());
+    first.map_or_else(String::new, |first| first.says.clone())
 }
 
 fn ended(facts: &Facts) -> Finding {

@@ -94,6 +94,11 @@ fn event() -> Bookmark {
     bookmark("Elsa.Event", json!({"EventName": "paid"}))
 }
 
+fn at(activity: &str, execution: &str) -> Bookmark {
+    let activity_instance_id = execution.to_owned();
+    Bookmark { activity_id: activity.into(), activity_instance_id, ..event() }
+}
+
 fn call() -> CallFact {
     CallFact {
         bookmark_id: "b2".into(),
@@ -419,8 +424,13 @@ fn what_is_in_the_way_is_the_answer_and_else_what_it_waits_for() {
     assert_eq!(answer(|_| {}), "It is Suspended, and nothing is in its way.");
     let waits = answer(|f| f.waits = vec![event()]);
     assert!(waits.starts_with("It waits for the event \"paid\""), "{waits}");
-    let several = answer(|f| f.waits = vec![event(), delay(later(9))]);
-    assert_eq!(several, "It waits at 2 activities: a1, a1.");
+    // One activity with a time limit, or with several executions, and several activities.
+    let limited = answer(|f| f.waits = vec![delay(later(9)), event()]);
+    assert!(limited.starts_with("It waits for the event \"paid\" at activity a1"), "{limited}");
+    let each = answer(|f| f.waits = vec![at("a1", "x1"), at("a1", "x2"), at("a1", "x3")]);
+    assert_eq!(each, "It waits at activity a1, in 3 executions of it.");
+    let several = answer(|f| f.waits = vec![at("a1", "x1"), at("a2", "x2"), at("a1", "x3")]);
+    assert_eq!(several, "It waits at 2 activities: a1, a2.");
     let paused = answer(|f| {
         f.waits = vec![event()];
         f.is_paused = true;

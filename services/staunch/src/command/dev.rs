@@ -3,7 +3,7 @@
 use std::fs::{DirBuilder, File, TryLockError};
 use std::path::{Path, PathBuf};
 
-use chassis::{Life, NameLists, Settings};
+use chassis::{BucketLists, Life, NameLists, Settings};
 use clap::Args;
 
 use crate::failure::Kind;
@@ -52,13 +52,11 @@ pub(crate) async fn run(
             settings.nats_url
         ));
         // On a server of its own, on loopback, workflows may use all that is not Staunch's.
-        for (setting, names) in [
-            ("nats-subjects", &mut settings.nats_subjects),
-            ("nats-buckets", &mut settings.nats_buckets),
-        ] {
-            if unset.contains(&setting) {
-                *names = NameLists::everything();
-            }
+        if unset.contains(&"nats-subjects") {
+            settings.nats_subjects = NameLists::everything();
+        }
+        if unset.contains(&"nats-buckets") {
+            settings.nats_buckets = BucketLists::everything();
         }
         Some(broker)
     } else {

@@ -204,7 +204,7 @@ async fn change(client: &Client, id: &str, verb: &str, format: Format) -> Result
     let late = if missing.is_empty() {
         String::new()
     } else {
-        format!("; not yet known to {}", missing.join(", "))
+        format!("; not yet known to {} (see `staunch doctor`)", missing.join(", "))
     };
     let users = body.get("consumingWorkflowCount").and_then(Value::as_u64).unwrap_or_default();
     let again = if users == 0 { String::new() } else { format!("; {}", published_again(users)) };

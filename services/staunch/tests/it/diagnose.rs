@@ -157,7 +157,7 @@ async fn the_doctor_finds_what_was_broken_by_hand() {
     site.ask(&["runtime", "pause", "--reason", "night"]).await;
     eventually("the command is a dead letter", SOON, async || {
         let report = document(&site.examine(&doctor).await);
-        of(&report, "warn").contains("1 dead letters wait")
+        of(&report, "warn").contains("1 dead letter waits")
     })
     .await;
     let report = document(&site.examine(&doctor).await);
@@ -202,7 +202,7 @@ async fn top_shows_what_the_nodes_do() {
     assert_eq!((&frame["unfinished"], &frame["deadLetters"]), (&json!(1), &json!(0)), "{frame:#}");
     let shown = site.run(&["top", "--once"]).await;
     let shown = String::from_utf8(shown.stdout).unwrap();
-    assert!(shown.starts_with("1 nodes; 1 instances unfinished; 0 dead letters"), "{shown}");
+    assert!(shown.starts_with("1 node; 1 instance unfinished; 0 dead letters"), "{shown}");
     assert!(!shown.contains('\u{1b}'), "{shown}");
     site.dev.end().await;
 }

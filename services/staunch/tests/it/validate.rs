@@ -81,6 +81,8 @@ async fn a_running_cluster_passes_and_what_needs_its_own_nodes_is_skipped() {
     assert_eq!(of(&checks, "skipped").len(), 2, "{checks:?}");
     assert!(of(&checks, "ok").contains(&"load over all nodes fails nothing"));
     assert!(of(&checks, "ok").contains(&"everything made is removed"));
+    let report = String::from_utf8_lossy(&output.stdout);
+    assert!(report.contains("; an answer of readiness "), "{report}");
     cluster.stop().await.unwrap();
 }
 

@@ -56,9 +56,12 @@ async fn a_place_shows_where_it_is(bus: &impl Bus) {
     let made = figures(bus).await.unwrap_or_default();
     assert_eq!((made.subject.as_str(), made.pending, made.in_hand), (SUBJECT, 3, 0));
     assert!(made.created_at.is_some() && made.delivered_at.is_none(), "{made:?}");
+    let mut stored_before = 0;
     for (number, pending) in [(1, 2), (3, 1)] {
         let taken = next(&mut messages).await;
         assert_eq!(taken.sequence, number);
+        assert!(taken.stored_nanos > stored_before, "each has a time of its own");
+        stored_before = taken.stored_nanos;
         let now = figures(bus).await.unwrap_or_default();
         assert_eq!((now.pending, now.in_hand, now.redelivered), (pending, 1, 0));
         assert!(now.delivered == number && now.delivered_at.is_some(), "{now:?}");

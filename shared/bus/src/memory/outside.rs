@@ -195,13 +195,13 @@ impl MemoryBus {
             let next = self.open().map_err(refused)?.outside.streams.next(place, now, at);
             match next {
                 None => return Err(absent(&place.stream)),
-                Some(Ok(Given { message, sequence, created })) => {
+                Some(Ok(Given { message, sequence, stored_nanos })) => {
                     let (bus, place) = (self.clone(), place.clone());
                     let settle = async move {
-                        bus.state().outside.streams.settle(&place, sequence);
+                        bus.state().outside.streams.settle(&place, sequence, stored_nanos);
                         bus.shared.arrived.notify_waiters();
                     };
-                    return Ok(Taken { message, sequence, created, settle: settle.boxed() });
+                    return Ok(Taken { message, sequence, stored_nanos, settle: settle.boxed() });
                 }
                 Some(Err(Some(again_at))) => tokio::select! {
                     () = arrived => {}

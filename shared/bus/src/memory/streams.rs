@@ -21,17 +21,23 @@ const MESSAGES_MAX: usize = 100_000;
 #[derive(Default)]
 pub(super) struct Streams {
     streams: BTreeMap<String, One>,
-    created: u64,
+    /// When the newest message was stored, in nanoseconds: no two messages have the same.
+    nanos: i128,
 }
 
 struct One {
     subject: String,
-    /// Tells this stream from an earlier one of its name.
-    created: String,
     last: u64,
-    stored: BTreeMap<u64, (Timestamp, Message)>,
+    stored: BTreeMap<u64, Item>,
     ids: BTreeSet<String>,
     places: BTreeMap<String, Kept>,
+}
+
+/// A message that is stored.
+struct Item {
+    at: Timestamp,
+    nanos: i128,
+    message: Message,
 }
 
 /// A durable place.
@@ -49,22 +55,32 @@ struct Kept {
 pub(super) struct Given {
     pub(super) message: Message,
     pub(super) sequence: u64,
-    pub(super) created: String,
+    pub(super) stored_nanos: i128,
 }
 
 impl Streams {
     /// Makes a stream of the messages that fit this pattern, in the place of one of its name.
     pub(super) fn make(&mut self, name: &str, subject: &str) {
-        self.created += 1;
         let one = One {
             subject: subject.to_owned(),
-            created: self.created.to_string(),
             last: 0,
             stored: BTreeMap::new(),
             ids: BTreeSet::new(),
             places: BTreeMap::new(),
         };
         self.streams.insert(name.to_owned(), one);
+    }
+
+    /// Gives a stream back from a backup without its places.
+    pub(super) fn restore(&mut self, name: &str) {
+        if let Some(one) = self.streams.get_mut(name) {
+            one.places.clear();
+        }
+    }
+
+    /// When a message was stored, in nanoseconds, if it is there.
+    pub(super) fn stored_nanos(&self, name: &str, sequence: u64) -> Option<i128> {
+        Some(self.streams.get(name)?.stored.get(&sequence)?.nanos)
     }
 
     /// Stores a message; returns the stream and its number, none if no stream takes it. One whose id the
@@ -76,7 +92,9 @@ impl Streams {
         let is_new = message.id().is_none_or(|id| one.ids.insert(id.to_owned()));
         if is_new {
             one.last += 1;
-            one.stored.insert(one.last, (at, message.clone()));
+            self.nanos = (self.nanos + 1).max(i128::from(at.as_millis()) * 1_000_000);
+            let item = Item { at, nanos: self.nanos, message: message.clone() };
+            one.stored.insert(one.last, item);
             if one.stored.len() > MESSAGES_MAX {
                 one.stored.pop_first();
             }
@@ -96,7 +114,7 @@ impl Streams {
             Some(From::New) => *last,
             Some(From::All) => 0,
             Some(From::Time(time)) => {
-                let first = stored.iter().find(|(_, (at, _))| *at >= time);
+                let first = stored.iter().find(|(_, item)| item.at >= time);
                 first.map_or(*last, |(sequence, _)| sequence - 1)
             }
         };
@@ -118,7 +136,7 @@ impl Streams {
         Some(places.get(name).map(|kept| {
             let rest = stored.range(kept.delivered + 1..);
             let pending =
-                rest.filter(|(_, (_, message))| matches(&kept.subject, &message.subject)).count();
+                rest.filter(|(_, item)| matches(&kept.subject, &item.message.subject)).count();
             PlaceFigures {
                 subject: kept.subject.clone(),
                 pending: pending as u64,
@@ -139,38 +157,39 @@ impl Streams {
         now: Instant,
         at: Timestamp,
     ) -> Option<Result<Given, Option<Instant>>> {
-        let One { created, stored, places, .. } = self.streams.get_mut(&place.stream)?;
+        let One { stored, places, .. } = self.streams.get_mut(&place.stream)?;
         let kept = places.get_mut(&place.name)?;
-        let give = |sequence: u64, message: &Message| {
-            Some(Ok(Given { message: message.clone(), sequence, created: created.clone() }))
+        let give = |sequence: u64, Item { nanos, message, .. }: &Item| {
+            Some(Ok(Given { message: message.clone(), sequence, stored_nanos: *nanos }))
         };
         let late = kept.unsettled.iter_mut().find(|(_, again_at)| **again_at <= now);
         if let Some((sequence, again_at)) = late
-            && let Some((_, message)) = stored.get(sequence)
+            && let Some(item) = stored.get(sequence)
         {
             *again_at = now + SETTLE_MAX;
             kept.again.insert(*sequence);
             kept.delivered_at = Some(at);
-            return give(*sequence, message);
+            return give(*sequence, item);
         }
         let max = if place.one_by_one { 1 } else { UNSETTLED_MAX };
         if kept.unsettled.len() < max {
             let mut rest = stored.range(kept.delivered + 1..);
-            if let Some((sequence, (_, message))) =
-                rest.find(|(_, (_, message))| matches(&place.subject, &message.subject))
+            if let Some((sequence, item)) =
+                rest.find(|(_, item)| matches(&place.subject, &item.message.subject))
             {
                 kept.delivered = *sequence;
                 kept.delivered_at = Some(at);
                 kept.unsettled.insert(*sequence, now + SETTLE_MAX);
-                return give(*sequence, message);
+                return give(*sequence, item);
             }
         }
         Some(Err(kept.unsettled.values().min().copied()))
     }
 
-    /// A message is done.
-    pub(super) fn settle(&mut self, place: &Place, sequence: u64) {
+    /// A message is done. The one of this number in a stream that was made anew is another.
+    pub(super) fn settle(&mut self, place: &Place, sequence: u64, stored_nanos: i128) {
         if let Some(one) = self.streams.get_mut(&place.stream)
+            && one.stored.get(&sequence).is_none_or(|item| item.nanos == stored_nanos)
             && let Some(kept) = one.places.get_mut(&place.name)
         {
             kept.unsettled.remove(&sequence);

@@ -2,7 +2,7 @@ use bytes::Bytes;
 use futures::StreamExt as _;
 
 use super::*;
-use crate::{Change, Put, Wire as _};
+use crate::{Change, Place, Put, Taken, Wire as _};
 
 fn bus() -> MemoryBus {
     MemoryBus::starting_at(Timestamp::from_millis(1_000))
@@ -140,6 +140,40 @@ async fn a_closed_bus_ends_what_listens() {
     assert_eq!(watch.by_ref().count().await, 2);
     assert!(matches!(bus.publish(command("x")).await, Err(Error::Closed)));
     assert!(matches!(bus.kv(Bucket::Leases).get("a").await, Err(Error::Closed)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_restored_stream_has_the_same_messages_and_one_made_anew_has_others() {
+    async fn first(bus: &MemoryBus) -> Taken {
+        let place = Place {
+            name: "p".to_owned(),
+            stream: "ORDERS".to_owned(),
+            subject: "orders.*".to_owned(),
+            from: Some(crate::From::All),
+            one_by_one: false,
+        };
+        bus.follow(&place).await.unwrap().next().await.unwrap().unwrap()
+    }
+    let bus = bus();
+    let anew = async || {
+        bus.make_stream("ORDERS", "orders.>");
+        let order = Message { subject: "orders.new".to_owned(), ..Message::default() };
+        bus.store(order, Duration::ZERO).await.unwrap();
+        first(&bus).await
+    };
+    let in_hand = async || bus.place_figures("ORDERS", "p").await.unwrap().unwrap().in_hand;
+    let early = anew().await;
+    assert_eq!(bus.stored_nanos("ORDERS", 1), Some(early.stored_nanos));
+    bus.restore_stream("ORDERS");
+    let again = first(&bus).await;
+    assert_eq!((again.sequence, again.stored_nanos), (early.sequence, early.stored_nanos));
+    let other = anew().await;
+    assert_eq!(other.sequence, early.sequence);
+    assert_ne!(other.stored_nanos, early.stored_nanos);
+    early.settle.await;
+    assert_eq!(in_hand().await, 1, "it is another message");
+    other.settle.await;
+    assert_eq!(in_hand().await, 0);
 }
 
 #[cfg(feature = "conformance")]

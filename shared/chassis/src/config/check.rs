@@ -57,6 +57,13 @@ pub(super) fn bounds(settings: &Settings) -> Result<(), ConfigError> {
         let reason = format!("must be at most {max}: a body is read into memory");
         return Err(out_of_bounds(settings, "max-body-bytes", reason));
     }
+    if settings.base_url.as_deref().is_some_and(is_pattern) {
+        let reason =
+            "must have the host that callers use, such as https://flows.example.com: a `*` \
+                      stands for many hosts, and every link with it is dead"
+                .to_owned();
+        return Err(out_of_bounds(settings, "base-url", reason));
+    }
     let max = limits::ACK_WAIT;
     if settings.ack_wait > max {
         let reason = format!(
@@ -123,6 +130,12 @@ pub(super) fn bounds(settings: &Settings) -> Result<(), ConfigError> {
         return Err(out_of_bounds(settings, "lease-ttl", reason));
     }
     Ok(())
+}
+
+/// Whether the host of a URL stands for many, as that of an ingress of Kubernetes may.
+fn is_pattern(url: &str) -> bool {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split(['/', '?', '#']).next().is_some_and(|place| place.contains('*'))
 }
 
 /// Refuses waits for NATS and the database that could not work.

@@ -129,12 +129,12 @@ impl Parse for HostLists {
     }
 }
 
-/// Patterns of names in NATS that may be used, by the id of a workflow definition.
+/// Patterns of subjects of NATS that may be used, by the id of a workflow definition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NameLists(pub BTreeMap<String, Vec<String>>);
 
 impl NameLists {
-    /// Every definition may use every name that is not Staunch's.
+    /// Every definition may use every subject that is not Staunch's.
     #[must_use]
     pub fn everything() -> Self {
         Self(BTreeMap::from([("*".to_owned(), vec![">".to_owned()])]))
@@ -159,6 +159,40 @@ impl Parse for NameLists {
                 ));
             }
             Ok(pattern.to_owned())
+        })
+        .map(Self)
+    }
+}
+
+/// Buckets and object stores of NATS that may be used, by the id of a workflow definition.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BucketLists(pub BTreeMap<String, Vec<String>>);
+
+impl BucketLists {
+    /// Every definition may use every bucket that is not Staunch's.
+    #[must_use]
+    pub fn everything() -> Self {
+        Self(BTreeMap::from([("*".to_owned(), vec![">".to_owned()])]))
+    }
+}
+
+impl Parse for BucketLists {
+    fn parse(text: &str) -> Result<Self, String> {
+        lists(text, "order=config|uploads", |name| {
+            let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+            if !matches!(name, "*" | ">") && (name.is_empty() || !name.bytes().all(is_of_name)) {
+                return Err(format!(
+                    "{name:?} is not the name of a bucket: write A-Z, a-z, 0-9, _ and -, or * alone \
+                     for any"
+                ));
+            }
+            if name.to_ascii_lowercase().starts_with("staunch_") {
+                return Err(format!(
+                    "{name:?} allows nothing: buckets of Staunch (`staunch_`) are never allowed; leave \
+                     it out"
+                ));
+            }
+            Ok(name.to_owned())
         })
         .map(Self)
     }
@@ -262,6 +296,26 @@ mod tests {
         assert_eq!((rate.count.get(), rate.time), (100, Duration::from_secs(60)));
         for text in ["", "100", "0/1s", "-1/1s", "1/0s", "1/25h", "1/2d", "4294967295/1ms"] {
             assert!(Rate::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn buckets_that_are_never_allowed_are_refused() {
+        let BucketLists(lists) = BucketLists::parse("order = config | up-loads, *=*").unwrap();
+        assert_eq!(lists["order"], ["config", "up-loads"]);
+        for good in ["*=>", "*=staunch|KV_config", ""] {
+            BucketLists::parse(good).unwrap();
+        }
+        for (wrong, says) in [
+            ("staunch_leases", "never allowed"),
+            ("STAUNCH_X", "never allowed"),
+            ("$KV", "not the name of a bucket"),
+            ("config.a", "not the name of a bucket"),
+            ("up*", "not the name of a bucket"),
+            ("", "not the name of a bucket"),
+        ] {
+            let refused = BucketLists::parse(&format!("*=config|{wrong}")).unwrap_err();
+            assert!(refused.contains(wrong) && refused.contains(says), "{refused}");
         }
     }
 

@@ -9,7 +9,7 @@ use model::{After, Retention, Retries, ScriptLibrary, limits};
 
 use super::declare::{name_of, settings};
 use super::error::{ConfigError, Origin};
-use super::gate::{ClientAuth, HostLists, NameLists, Networks, Rate};
+use super::gate::{BucketLists, ClientAuth, HostLists, NameLists, Networks, Rate};
 use super::oidc::ClaimRoles;
 use super::source::{Setting, Sources};
 use super::unknown::UnknownVariable;
@@ -234,7 +234,7 @@ settings! {
     /// set, all but Staunch's own in `staunch dev` with a nats-server of its own
     nats_subjects: NameLists = "", "ID=SUBJECTS";
     /// Buckets and object stores of NATS that workflows may use, likewise: `*=config|uploads`
-    nats_buckets: NameLists = "", "ID=BUCKETS";
+    nats_buckets: BucketLists = "", "ID=BUCKETS";
     /// Databases that workflows may use: `name=postgres://…`, `name=mysql://…` or `name=sqlite://…`,
     /// separated by commas
     sql_connections: NamedUrls = "", "NAME=URL";

@@ -192,6 +192,21 @@ fn a_server_on_every_address_names_one_that_can_be_called() {
 }
 
 #[test]
+fn an_address_with_a_pattern_of_hosts_is_refused() {
+    for base in ["https://*.example.com", "https://*", "*.example.com/flows", "https://a*.b:8443/x"]
+    {
+        let message = refusal(Args { base_url: some(base), ..Args::default() });
+        let is_clear = message.starts_with(&format!("base-url = {base:?} from the command line: "))
+            && message.contains("such as https://flows.example.com");
+        assert!(is_clear, "{message}");
+    }
+    let args = Args { base_url: some("https://flows.example.com/a*b"), ..Args::default() };
+    assert!(resolve(&args, &[]).is_ok(), "the path is no host");
+    let message = refusal(Args { node_address: some("http://*.nodes:5001"), ..Args::default() });
+    assert!(message.contains("node-address") && message.contains("http://10.0.0.1:5001"));
+}
+
+#[test]
 fn who_has_no_callers_does_not_wait_before_it_stops() {
     let delay = |args: Args| resolve(&args, &[]).unwrap().drain_delay();
     assert_eq!(delay(Args::default()), Duration::from_secs(5));

@@ -309,7 +309,7 @@ impl Parse for NodeAddress {
         let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
         let is_host = |rest: &str| !rest.is_empty() && !rest.starts_with(['/', ':']);
         match rest.map(|rest| rest.trim_end_matches('/')) {
-            Some(rest) if is_host(rest) && !rest.contains([' ', '?', '#', '@', ',']) => {
+            Some(rest) if is_host(rest) && !rest.contains([' ', '?', '#', '@', ',', '*']) => {
                 Ok(Self(text.trim_end_matches('/').to_owned()))
             }
             _ => Err("must be the URL of this node, such as http://10.0.0.1:5001".to_owned()),

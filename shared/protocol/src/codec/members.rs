@@ -8,6 +8,23 @@ use serde::forward_to_deserialize_any;
 
 use crate::Garbled;
 
+/// Members of commands that have another name, too.
+const OTHER_NAMES: [(&str, &str); 2] = [("result", "output"), ("payload", "input")];
+
+/// The error; where a JSON object has a member under both of its names, it says so.
+pub(super) fn explained(error: Garbled, bytes: &[u8]) -> Garbled {
+    let is_twice = |name: &str| error.0.contains(&format!("duplicate field `{name}`"));
+    let Some((name, other)) = OTHER_NAMES.into_iter().find(|(name, _)| is_twice(name)) else {
+        return error;
+    };
+    match serde_json::from_slice::<BTreeMap<String, IgnoredAny>>(bytes) {
+        Ok(given) if given.contains_key(name) && given.contains_key(other) => Garbled(format!(
+            "in the body, `{other}` and `{name}` are two names of one member: write one of them"
+        )),
+        _ => error,
+    }
+}
+
 /// Refuses a JSON object that has a member which the struct does not have.
 pub(super) fn check<T: DeserializeOwned>(bytes: &[u8]) -> Result<(), Garbled> {
     let given: BTreeMap<String, IgnoredAny> = serde_json::from_slice(bytes)

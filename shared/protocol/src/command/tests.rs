@@ -32,6 +32,30 @@ fn what_people_publish_is_read() {
     assert_eq!(command.instance_id(), Some("x-1".into()));
 }
 
+/// A client whose only numbers have a point writes what the JSON Schema of the message allows.
+#[test]
+fn whole_numbers_may_be_written_with_a_point() {
+    let body = serde_json::json!({"attempt": 2.0, "status": "failed", "retryAfter": 5.0});
+    let packed = rmp_serde::to_vec_named(&body).unwrap();
+    for (kind, payload) in
+        [("application/json", body.to_string().into_bytes()), ("application/msgpack", packed)]
+    {
+        let mut sent = message("staunch.cmd.task.Fl.1.t", "");
+        sent.headers.insert(header::CONTENT_TYPE.to_owned(), kind.to_owned());
+        sent.payload = payload;
+        let Body::Task(task) = Command::decode(&sent, "f").unwrap().body else { panic!("no task") };
+        assert_eq!((task.attempt, task.retry_after), (Some(2), Some(5)), "{kind}");
+    }
+    let start = message("staunch.cmd.start.sum", r#"{"pointerRevision": 3.0}"#);
+    let Body::Start(start) = Command::decode(&start, "f").unwrap().body else { panic!("no start") };
+    assert_eq!(start.pointer_revision, Some(3));
+    for member in ["attempt", "retryAfter"] {
+        let half = message("staunch.cmd.task.t", &format!(r#"{{"{member}": 0.5}}"#));
+        let error = Command::decode(&half, "f").unwrap_err().to_string();
+        assert!(error.contains("`0.5`, expected a whole number from 0 on"), "{error}");
+    }
+}
+
 #[test]
 fn values_are_as_deep_in_messagepack_as_in_json() {
     let nested =
@@ -89,6 +113,13 @@ fn what_cannot_be_read_says_why() {
     check("staunch.cmd.start.sum", r#"{"instanceId":"a.b"}"#, "instance id \"a.b\"");
     check("staunch.cmd.stop.sum", "{}", "is not the subject of a command");
     check("staunch.cmd.resume.a*", "{}", "instance id");
+    let both = "`output` and `result` are two names of one member: write one of them";
+    check("staunch.cmd.task.t", r#"{"output":1,"result":2}"#, both);
+    let both = "`input` and `payload` are two names of one member: write one of them";
+    check("staunch.cmd.event.e", r#"{"payload":1,"input":2}"#, both);
+    // A mistake of its own is named as it is.
+    check("staunch.cmd.start.sum", r#"{"input":[],"payload":1}"#, "invalid type: sequence");
+    check("staunch.cmd.task.t", r#"{"result":1,"result":2}"#, "duplicate field `result`");
     let large = format!(r#"{{"input":{{"a":"{}"}}}}"#, "x".repeat(limits::COMMAND_BYTES_MAX));
     check("staunch.cmd.start.sum", &large, "more than the 524288 that are allowed");
 }

@@ -50,7 +50,12 @@ async fn write(database: &Arc<Database>, queue: &Queue, lookups: &mut Lookups, b
     queue.published(published);
     if !alone {
         let error = failure.into_error();
-        tracing::warn!(jobs = jobs.len(), %error, "a transaction failed");
+        if jobs.is_empty() {
+            // The rows of published messages are tried again, with every next transaction.
+            tracing::debug!(%error, "a transaction without jobs failed");
+        } else {
+            tracing::warn!(jobs = jobs.len(), %error, "a transaction failed");
+        }
         for job in jobs {
             send(job.answer, Err(error.clone()));
         }

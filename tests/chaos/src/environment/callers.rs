@@ -1,5 +1,5 @@
-//! Callers of HTTP who wait while a server behind the node is killed: they hear about as soon as
-//! readiness says it, and not after the longest wait of an answer.
+//! Callers of HTTP who wait while a server behind the node is killed, or hangs: they hear about as
+//! soon as readiness says it, and not after the longest wait of an answer.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -12,7 +12,7 @@ use reqwest::Method;
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
-use super::load::unready;
+use super::load::{ready, unready};
 use crate::api::Api;
 use crate::workflow::Names;
 use crate::world::{World, all_roles};
@@ -90,6 +90,23 @@ async fn callers_hear_soon_that_the_database_is_gone_g11() {
     let unserved = |status: &u16| matches!(status, 202 | 503);
     assert!(got.statuses.keys().any(unserved), "{:?}", got.statuses);
     world.cluster.postgres().unwrap().restart().await.unwrap();
+}
+
+/// G11: the database hangs under callers who wait: connections stay open, and nothing is answered.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn callers_hear_soon_that_the_database_hangs_g11() {
+    let Some(mut world) = World::start(1, vec![all_roles("node")]).await else { return };
+    let api = world.api(0);
+    let got = called(&api, "hung", async {
+        world.cluster.postgres().unwrap().suspend().unwrap();
+        unready(&world, 0, "database").await;
+    })
+    .await;
+    judge("the database hangs", &got, DATABASE_WAIT_MAX);
+    let unserved = |status: &u16| matches!(status, 202 | 503);
+    assert!(got.statuses.keys().any(unserved), "{:?}", got.statuses);
+    world.cluster.postgres().unwrap().resume().unwrap();
+    ready(&world, 0).await;
 }
 
 /// G11: of three brokers that which leads the stream of commands is killed under callers who wait.

@@ -137,7 +137,7 @@ pub(super) fn leave_out_warnings_of_each_other(applied: &mut [Applied]) {
 pub(super) fn print(applied: &[Applied], format: Format) -> Result<(), Failure> {
     for slow in applied.iter().filter(|applied| !applied.everywhere) {
         say::message(&format!(
-            "{}: not yet known to {}",
+            "{}: not yet known to {}; see `staunch doctor`",
             slow.definition_id,
             slow.missing.join(", ")
         ));

@@ -5,6 +5,7 @@ use node::BrokerSeen;
 
 use super::check::Check;
 use super::facts::{Cluster, Unanswered};
+use crate::output::counted;
 use crate::roles::ALL;
 
 /// Names that a line shows.
@@ -31,13 +32,15 @@ pub(super) fn checks(cluster: &Result<Cluster, String>, broker: Option<&BrokerSe
     checks.extend(pauses(cluster));
     checks.extend(leases(cluster));
     if cluster.dead_letters > 0 {
-        let found = format!("{} dead letters wait for an operator", cluster.dead_letters);
+        let (one, many) =
+            ("dead letter waits for an operator", "dead letters wait for an operator");
+        let found = counted(cluster.dead_letters, one, many);
         let advice = "see them with `staunch dead ls`; then replay or remove each";
         checks.push(Check::warn("cluster", found, advice));
     }
     let consumers = broker.map(|broker| broker.consumers.as_slice()).unwrap_or_default();
     let waiting = consumers.iter().map(|consumer| consumer.pending + consumer.in_hand).sum::<u64>();
-    let found = format!("{waiting} commands are in the queue");
+    let found = counted(waiting, "command is in the queue", "commands are in the queue");
     let advice = "start more executors, or see with `staunch top` what they do";
     checks.push(match waiting {
         waiting if waiting < BACKLOG.0 => Check::ok("cluster", found),
@@ -53,13 +56,15 @@ fn roles(cluster: &Cluster) -> Vec<Check> {
         return vec![Check::bad("cluster", "no node lives", advice)];
     }
     let names = cluster.members.iter().map(|member| member.node.as_str());
-    let (count, names) = (cluster.members.len(), some(names));
-    let mut checks = vec![Check::ok("cluster", format!("{count} nodes live: {names}"))];
+    let live = counted(cluster.members.len() as u64, "node is live", "nodes are live");
+    let mut checks = vec![Check::ok("cluster", format!("{live}: {}", some(names)))];
     for role in ALL.into_iter().filter(|role| !has_role(cluster, role)) {
         let what = match role {
             "executor" => "no command is applied",
             "timer" => "no timer fires, and nobody sweeps up after crashes",
-            "cache-notifier" => "a published version is known only where it was published",
+            "cache-notifier" => {
+                "no node learns of a published version: every start still runs the one before"
+            }
             _ => "nobody answers HTTP",
         };
         let found = format!("no live node has the role {role}: {what}");
@@ -116,16 +121,15 @@ fn leases(cluster: &Cluster) -> Option<Check> {
     let live = |node: &str| cluster.members.iter().any(|member| member.node == node);
     let gone: Vec<_> = cluster.leases.iter().filter(|(_, held)| !live(&held.owner)).collect();
     if gone.is_empty() {
-        let found = format!("{} instances are held by executors", cluster.leases.len());
+        let (one, many) = ("instance is held by an executor", "instances are held by executors");
+        let found = counted(cluster.leases.len() as u64, one, many);
         return Some(Check::ok("cluster", found));
     }
     let owners: std::collections::BTreeSet<_> =
         gone.iter().map(|(_, held)| held.owner.as_str()).collect();
-    let found = format!(
-        "{} leases belong to nodes that are gone: {}",
-        gone.len(),
-        some(owners.into_iter())
-    );
+    let (one, many) =
+        ("lease belongs to a node that is gone", "leases belong to nodes that are gone");
+    let found = format!("{}: {}", counted(gone.len() as u64, one, many), some(owners.into_iter()));
     let advice = "they end by themselves within seconds; ask again, and if they are still there, \
                   take them away with `staunch lease rm --stale`: that is safe";
     Some(Check::warn("cluster", found, advice))

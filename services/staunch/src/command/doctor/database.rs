@@ -9,6 +9,7 @@ use node::DatabaseSeen;
 use super::check::{Check, latency};
 use super::facts::{SettingsSeen, Work};
 use super::gather::COUNTED_MAX;
+use crate::output;
 
 /// The round trip that is advised, and the one above which nothing is fast any more.
 const ROUND_TRIP: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(250));
@@ -104,11 +105,9 @@ pub(super) fn work(work: &Result<Work, String>, has_timer: bool) -> Vec<Check> {
     let mut checks = Vec::new();
     if let (Some(oldest), count) = unapplied {
         let age = now.since(*oldest);
-        let found = format!(
-            "{} accepted commands are not applied yet, the oldest for {} s",
-            counted(*count),
-            age.as_secs()
-        );
+        let (one, many) =
+            ("accepted command is not applied yet", "accepted commands are not applied yet");
+        let found = format!("{}, the oldest for {} s", counted(*count, one, many), age.as_secs());
         checks.push(match age {
             age if age < LATE => Check::ok("work", found),
             age if age < STUCK => Check::warn("work", found, whose),
@@ -116,11 +115,14 @@ pub(super) fn work(work: &Result<Work, String>, has_timer: bool) -> Vec<Check> {
         });
     }
     if *unstarted > 0 {
-        let found = format!("{} accepted starts have not run", counted(*unstarted));
+        let (one, many) = ("accepted start has not run", "accepted starts have not run");
+        let found = counted(*unstarted, one, many);
         checks.push(Check::bad("work", found, whose));
     }
     if *unpublished > 0 {
-        let found = format!("{} committed messages are not published", counted(*unpublished));
+        let (one, many) =
+            ("committed message is not published", "committed messages are not published");
+        let found = counted(*unpublished, one, many);
         let advice = match has_timer {
             true => {
                 "see with `staunch worker ls` whether a type without workers has more tasks than its \
@@ -140,10 +142,13 @@ pub(super) fn work(work: &Result<Work, String>, has_timer: bool) -> Vec<Check> {
 fn timers(now: Timestamp, overdue: (Option<Timestamp>, u64), advice: &str) -> Option<Check> {
     let (Some(oldest), count) = overdue else { return None };
     let late = now.since(oldest).as_secs();
-    let found = format!("{} timers are overdue, the oldest by {late} s", counted(count));
-    Some(Check::bad("work", found, advice))
+    let found = counted(count, "timer is overdue", "timers are overdue");
+    Some(Check::bad("work", format!("{found}, the oldest by {late} s"), advice))
 }
 
-fn counted(count: u64) -> String {
-    if count >= COUNTED_MAX { format!("{count} or more") } else { count.to_string() }
+fn counted(count: u64, one: &str, many: &str) -> String {
+    match count {
+        COUNTED_MAX.. => format!("{count} or more {many}"),
+        count => output::counted(count, one, many),
+    }
 }

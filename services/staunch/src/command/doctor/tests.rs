@@ -273,7 +273,12 @@ const REST: &[Row] = &[
         },
     ),
     (Bad, "the role executor", "--role executor", |f| without(f, "executor")),
-    (Bad, "the role cache-notifier", "--role cache-notifier", |f| without(f, "cache-notifier")),
+    (
+        Bad,
+        "the role cache-notifier: no node learns of a published version",
+        "--role cache-notifier",
+        |f| without(f, "cache-notifier"),
+    ),
     (Bad, "the role ingress", "--role ingress", |f| without(f, "ingress")),
     (Bad, "the executor n1 does not answer", "log", |f| {
         cluster(f).executors[0].1 = Err(Unanswered::Silent);
@@ -288,7 +293,7 @@ const REST: &[Row] = &[
     (Warn, "the node n9, which is gone, is paused", "--node n9", |f| {
         cluster(f).pauses = vec![(Scope::Node("n9".to_owned()), pause())];
     }),
-    (Warn, "1 leases belong to nodes that are gone: n9", "within seconds", |f| {
+    (Warn, "1 lease belongs to a node that is gone: n9", "within seconds", |f| {
         let held = Holding { owner: "n9".to_owned(), ..Holding::default() };
         cluster(f).leases = vec![("i-1".to_owned(), held)];
     }),
@@ -304,7 +309,12 @@ const REST: &[Row] = &[
     (Bad, "/tls/cert.pem: gone", "replace the file", |f| {
         f.certificates[0].expires = Err("gone".to_owned());
     }),
-    (Warn, "7 dead letters", "staunch dead ls", |f| cluster(f).dead_letters = 7),
+    (Warn, "7 dead letters wait", "staunch dead ls", |f| cluster(f).dead_letters = 7),
+    (Warn, "1 dead letter waits", "staunch dead ls", |f| cluster(f).dead_letters = 1),
+    (Fine, "1 node is live: n1", "", |_| {}),
+    (Bad, "1 timer is overdue, the oldest by 45 s", "staunch", |f| {
+        work(f).overdue = (Some(ago(45)), 1);
+    }),
     (Warn, "this machine and the database are 1999 ms apart", "NTP", |f| {
         database(f).time = (ago(2), millis(1));
     }),

@@ -157,11 +157,13 @@ impl Frame {
             some => format!(", {some} pauses (staunch runtime status)"),
         };
         let [finished, faulted, cancelled] = self.ends;
+        // An address of the command line that does not answer is no node.
+        let nodes = self.nodes.iter().filter(|row| !row.roles.is_empty() || row.trouble.is_none());
         lines.push(format!(
-            "{} nodes{pauses}; {} instances unfinished; {} dead letters",
-            self.nodes.len(),
-            whole(self.running),
-            whole(self.dead_letters)
+            "{}{pauses}; {} unfinished; {}",
+            counted(Some(nodes.count() as u64), "node", "nodes"),
+            counted(self.running, "instance", "instances"),
+            counted(self.dead_letters, "dead letter", "dead letters")
         ));
         lines.push(format!(
             "instances  {finished:>8.1}/s finished  {faulted:>8.1}/s faulted  {cancelled:>8.1}/s cancelled"
@@ -324,6 +326,10 @@ fn whole(count: Option<u64>) -> String {
     count.map_or_else(|| "-".to_owned(), |count| count.to_string())
 }
 
+fn counted(count: Option<u64>, one: &str, many: &str) -> String {
+    count.map_or_else(|| format!("- {many}"), |count| output::counted(count, one, many))
+}
+
 fn figure(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| value.to_string())
 }
@@ -433,6 +439,7 @@ mod tests {
     fn a_node_without_figures_says_why_and_further_addresses_fill_its_row() {
         let at = |name: &str, text: Option<&str>| NodeSample {
             node: name.to_owned(),
+            roles: vec!["executor".to_owned()],
             trouble: text.is_none().then(|| "it has no HTTP API".to_owned()),
             reading: text.map(Reading::parse),
             ..NodeSample::default()
@@ -443,16 +450,29 @@ mod tests {
         let (n1, n2, n9) = (of("n1", 1), of("n2", 2), of("n9", 9));
         // n3 shares its address with n1, which has answered.
         let members = vec![at("n1", Some(&n1)), at("n2", None), at("n3", Some(&n1))];
-        let others =
-            vec![at("http://a", Some(&n1)), at("http://b", Some(&n2)), at("http://c", Some(&n9))];
+        let gone = NodeSample { roles: Vec::new(), ..at("http://gone", None) };
+        let others = vec![
+            at("http://a", Some(&n1)),
+            at("http://b", Some(&n2)),
+            at("http://c", Some(&n9)),
+            gone,
+        ];
         let nodes = joined(members, others);
         let near = |node: &NodeSample| node.reading.as_ref().and_then(|it| it.gauge(NEAR));
         let found: Vec<_> = nodes.iter().map(|it| (it.node.as_str(), near(it))).collect();
-        let expected = [("n1", Some(1.0)), ("n2", Some(2.0)), ("n3", None), ("n9", Some(9.0))];
+        let expected = [
+            ("n1", Some(1.0)),
+            ("n2", Some(2.0)),
+            ("n3", None),
+            ("n9", Some(9.0)),
+            ("http://gone", None),
+        ];
         assert_eq!(found, expected);
         let now = Sample { nodes, ..sample(Instant::now(), &[], slow()) };
         let lines = Frame::between(&now, &now).lines().join("\n");
         assert!(lines.contains("no figures of n3: n1 answered at its address"), "{lines}");
         assert!(!lines.contains("no figures of n2"), "{lines}");
+        // The address that does not answer is no node.
+        assert!(lines.starts_with("4 nodes;") && lines.contains("no figures of http://gone"));
     }
 }
