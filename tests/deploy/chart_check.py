@@ -9,6 +9,8 @@ flag and variable is compared with the binary.
 Usage: chart_check.py STAUNCH
 """
 
+import functools
+import ipaddress
 import json
 import os
 import pathlib
@@ -18,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import tomllib
 
 import jsonschema
 import kubernetes_validate
@@ -104,6 +107,134 @@ REFUSED = [
     ("nats.enabled=true,cronJobs.a.schedule=daily", "schedule"),
     ("nats.enabled=true,nats.copies=2", "copies"),
     ("nats.enabled=true,monitoring.enabled=true,monitoring.keySecret.name=", "monitoring.keySecret.name"),
+    # KEDA finds the streams in one account only.
+    (
+        "nats.url=nats://n:4222,nats.monitoring=n:8222,workloads.all.keda.enabled=true",
+        "keda needs nats.account",
+    ),
+    # Secrets in plain sight, and settings that are not the same for all pods.
+    ("nats.enabled=true,settings.smtp-url=smtp://h:25", "set STAUNCH_SMTP_URL in extraEnv"),
+    (
+        "nats.enabled=true,settings.sql-connections=a=sqlite://a",
+        "set STAUNCH_SQL_CONNECTIONS in extraEnv",
+    ),
+    (
+        "nats.enabled=true,settings.otlp-endpoint=http://user:password@h:4318",
+        "settings.otlp-endpoint has a login",
+    ),
+    (
+        "nats.enabled=true,extraEnv[0].name=STAUNCH_SMTP_URL,extraEnv[0].value=smtp://u:p@h",
+        "the value of STAUNCH_SMTP_URL in extraEnv has a login",
+    ),
+    ("nats.enabled=true,settings.node-address=http://10.0.0.1:5001", "one address for all pods"),
+    # What is said twice, and what is said in part.
+    (
+        "nats.enabled=true,extraEnv[0].name=STAUNCH_NODE,extraEnv[0].value=a",
+        "STAUNCH_NODE and STAUNCH_NODE say the same",
+    ),
+    (
+        "nats.enabled=true,extraEnv[0].name=STAUNCH_API_KEY_FILE,extraEnv[0].value=/a",
+        "STAUNCH_API_KEY and STAUNCH_API_KEY_FILE say the same",
+    ),
+    (
+        "nats.enabled=true,settings.log=info,extraEnv[0].name=STAUNCH_LOG,extraEnv[0].value=warn",
+        "STAUNCH_LOG and STAUNCH_LOG say the same",
+    ),
+    (
+        "nats.enabled=true,extraEnv[0].name=STAUNCH_ROLE,extraEnv[0].value=timer",
+        "each Deployment says its role",
+    ),
+    ("nats.enabled=true,extraEnv[0].name=A", "extraEnv/0"),
+    (
+        "nats.enabled=true,extraEnv[0].name=A,extraEnv[0].valueFrom.secretKeyRef.name=,"
+        "extraEnv[0].valueFrom.secretKeyRef.key=a",
+        "secretKeyRef/name",
+    ),
+    (
+        "nats.enabled=true,extraVolumes[0].name=tmp,extraVolumes[0].emptyDir.medium=Memory",
+        "two volumes tmp",
+    ),
+    (
+        "nats.enabled=true,extraVolumeMounts[0].name=a,extraVolumeMounts[0].mountPath=/a",
+        "the volume a, which extraVolumes does not have",
+    ),
+    (
+        "nats.enabled=true,extraVolumes[0].name=a,extraVolumes[0].secret.secretName=a,"
+        "extraVolumeMounts[0].name=a,extraVolumeMounts[0].mountPath=/tmp/",
+        "where another volume is",
+    ),
+    ("nats.enabled=true,auth.adminName=admin", "auth.adminPasswordSecret.name"),
+    (
+        "nats.enabled=true,cronJobs.a.schedule=@daily,cronJobs.a.definition=a,"
+        "cronJobs.a.keySecret.name=,cronJobs.a.keySecret.key=a",
+        "keySecret/name",
+    ),
+    ("nats.enabled=true,auth.apiKeySecret.name=a b", "apiKeySecret/name"),
+    ("nats.enabled=true,settings.database-pooler=true", "database.ownerUrlSecret.name"),
+    (
+        "nats.enabled=true,extraEnv[0].name=STAUNCH_DATABASE_POOLER,extraEnv[0].value=a",
+        "database.ownerUrlSecret.name",
+    ),
+    (
+        "nats.enabled=true,settings.tls-client-ca=/a,cronJobs.a.schedule=@daily,"
+        "cronJobs.a.definition=a,cronJobs.a.keySecret.name=a,cronJobs.a.keySecret.key=a",
+        "cronJobs show no certificate",
+    ),
+    # Links need one host.
+    (
+        "nats.enabled=true,ingress.enabled=true,ingress.host=*.example.com",
+        "set publicUrl, such as https://flows.example.com",
+    ),
+    (
+        "nats.enabled=true,gateway.enabled=true,gateway.name=g,gateway.host=*.example.com",
+        "set publicUrl, such as https://flows.example.com",
+    ),
+    ("nats.enabled=true,publicUrl=https://*.example.com", "publicUrl"),
+    # What Kubernetes would refuse later.
+    ("nats.enabled=true,labels.tier=1", "labels/tier"),
+    ("nats.enabled=true,labels.tier=a b", "labels/tier"),
+    ("nats.enabled=true,labels.a b=c", "invalid propertyName 'a b'"),
+    ("nats.enabled=true,podAnnotations.a=true", "podAnnotations/a"),
+    ("nats.enabled=true,service.annotations.a=1", "service/annotations/a"),
+    ("nats.enabled=true,ingress.annotations.a=1", "ingress/annotations/a"),
+    ("nats.enabled=true,nodeSelector.a=true", "nodeSelector/a"),
+    (r"nats.enabled=true,labels.app\.kubernetes\.io/name=other", "which the chart makes"),
+    (r"nats.enabled=true,labels.app\.kubernetes\.io/component=other", "which the chart makes"),
+    (
+        r"nats.enabled=true,monitoring.labels.app\.kubernetes\.io/instance=other",
+        "which the chart makes",
+    ),
+    ("nats.enabled=true,labels.a=b,monitoring.labels.a=c", "which labels has, too"),
+    ("nats.enabled=true,trustedProxies={999.1.1.1/99}", "trustedProxies/0"),
+    ("nats.enabled=true,trustedProxies={10.0.0.0/33}", "trustedProxies/0"),
+    ("nats.enabled=true,trustedProxies={fd00::/129}", "trustedProxies/0"),
+    ("nats.enabled=true,trustedProxies={10.0.0}", "trustedProxies/0"),
+    ("nats.enabled=true,networkPolicy.egressExcept={169.254.0.0}", "egressExcept/0"),
+    *[
+        (
+            f"nats.enabled=true,cronJobs.a.schedule={schedule},cronJobs.a.definition=a,"
+            "cronJobs.a.keySecret.name=a,cronJobs.a.keySecret.key=a",
+            reason,
+        )
+        for schedule, reason in [
+            ("61 25 * * *", 'cronJobs.a.schedule: "61" is no minute'),
+            ("0 25 * * *", 'cronJobs.a.schedule: "25" is no hour'),
+            ("0 0 0 * *", 'cronJobs.a.schedule: "0" is no day of the month'),
+            ("0 0 1 13 *", 'cronJobs.a.schedule: "13" is no month'),
+            ("0 0 1 1 1-7", 'cronJobs.a.schedule: "1-7" is no day of the week'),
+            ("*/0 * * * *", 'cronJobs.a.schedule: "*/0" is no minute'),
+            ("@daly", "cronJobs/a/schedule"),
+        ]
+    ],
+    ("nats.enabled=true,nats.storage=2Gi", "set 3Gi or more"),
+    ("nats.enabled=true,nats.storage=3071Mi", "set 3Gi or more"),
+]
+# Values with which KEDA asks for the streams of an account.
+ACCOUNTS = [
+    ("nats.enabled=true", "$G"),
+    ("nats.enabled=true,nats.storage=3Gi,nats.account=A", "A"),
+    ("nats.url=nats://n:4222,nats.monitoring=n:8222,nats.account=STAUNCH", "STAUNCH"),
+    ("nats.url=nats://n:4222,nats.monitoring=n:8222,nats.account=$G", "$G"),
 ]
 
 # Settings that the chart makes of other values.
@@ -127,6 +258,16 @@ ADDRESSES = [
     ("ingress.host=a.example,ingress.path=/b", "http://staunch.staunch.svc:80", None),
     ("publicUrl=https://x.example/y", "https://x.example/y", None),
     ("gateway.enabled=true,gateway.name=g,gateway.host=a.example", "https://a.example", None),
+    (
+        "ingress.enabled=true,ingress.host=*.example,publicUrl=https://x.example",
+        "https://x.example",
+        None,
+    ),
+    (
+        "gateway.enabled=true,gateway.name=g,gateway.host=*.example,publicUrl=https://x.example",
+        "https://x.example",
+        None,
+    ),
 ]
 
 complaints = []
@@ -231,47 +372,87 @@ def check_pods(where, found):
             if not rights["readOnlyRootFilesystem"] or rights["capabilities"]["drop"] != ["ALL"]:
                 complain(f"{who} has more rights than it needs")
             for variable in container.get("env", []):
-                if re.search(r"PASSWORD|API_KEY|METRICS_KEY|SECRETS_KEY|DATABASE_URL", variable["name"]):
+                if SECRET.search(variable["name"]):
                     if "secretKeyRef" not in variable.get("valueFrom", {}):
                         complain(f"{who}: {variable['name']} is not from a secret")
+                if re.search(r"://[^/@]*:[^$/@]*@", variable.get("value", "")):
+                    complain(f"{who}: {variable['name']} shows a password")
             if container["name"] != "nats":
                 check_process(who, container)
+                check_files(who, pod, container)
         if document["kind"] == "Deployment":
             check_deployment(who, document, pod)
 
 
+# Variables whose values may be nowhere but in a secret; those that end with _FILE are paths.
+SECRET = re.compile(
+    r"(PASSWORD|API_KEY|METRICS_KEY|SECRETS_KEY|DATABASE_URL|SMTP_URL|ACCESS_KEY)$"
+)
 PLACEHOLDERS = {
     "STAUNCH_API_KEY": "0123456789abcdefghijklmnopqrstuvwxyz",
     "STAUNCH_METRICS_KEY": "zyxwvutsrqponmlkjihgfedcba9876543210",
     "STAUNCH_DATABASE_URL": "postgres://staunch:password@database/staunch",
-    "STAUNCH_NATS_URL": "nats://staunch:password@nats:4222",
+    "STAUNCH_NATS_URL": "nats://nats:4222",
     "STAUNCH_ADMIN_PASSWORD": "a long pass phrase of somebody",
     "STAUNCH_SECRETS_KEY": "00" * 32,
     "STAUNCH_NODE": "staunch-0",
+    "STAUNCH_SMTP_URL": "smtp://user:password@mail:587",
+    "SHOP_PASSWORD": "password",
+    "AWS_ACCESS_KEY_ID": "id",
+    "AWS_SECRET_ACCESS_KEY": "key",
+    "POD_IP": "10.0.0.1",
 }
 
 
 CREDENTIALS = """-----BEGIN NATS USER JWT-----
-a.b.c
+e30.eyJpc3MiOiJBIn0.c2ln
 ------END NATS USER JWT------
 
 -----BEGIN USER NKEY SEED-----
-SUAB
+SUAAAAICAMCAKBQHBAEQUCYMBUHA6EARCIJRIFIWC4MBSGQ3DQOR4H776Y
 ------END USER NKEY SEED------
 """
 
 
-def authorities(path):
-    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1"]
-    made += ["-subj", "/CN=authority", "-keyout", os.devnull, "-out", path]
-    subprocess.run(made, check=True, capture_output=True)
+@functools.cache
+def pair():
+    """A certificate and its key."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [pathlib.Path(folder, name) for name in ("cert", "key")]
+        made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1"]
+        made += ["-subj", "/CN=authority", "-out", paths[0], "-keyout", paths[1]]
+        subprocess.run(made, check=True, capture_output=True)
+        return [path.read_text() for path in paths]
 
 
-# Files that a pod has from secrets and this machine has not: what makes one in their place.
+# Files that a pod has from secrets and this machine has not: what is in one in their place.
 FILES = {
-    "STAUNCH_NATS_CA": authorities,
-    "STAUNCH_NATS_CREDS": lambda path: pathlib.Path(path).write_text(CREDENTIALS),
+    **dict.fromkeys(
+        ["STAUNCH_NATS_CA", "STAUNCH_SMTP_CA", "STAUNCH_TLS_CERT", "STAUNCH_NATS_TLS_CERT"],
+        lambda: pair()[0],
+    ),
+    "SSL_CERT_FILE": lambda: pair()[0],
+    **dict.fromkeys(["STAUNCH_TLS_KEY", "STAUNCH_NATS_TLS_KEY"], lambda: pair()[1]),
+    "STAUNCH_NATS_CREDS": lambda: CREDENTIALS,
+    "STAUNCH_NATS_NKEY": lambda: re.search(r"^SU\w+$", CREDENTIALS, re.M)[0],
+    "STAUNCH_SIGNING_KEY_FILE": lambda: "0123456789abcdefghijklmnopqrstuvwxyz",
+    "STAUNCH_SECRETS_KEY_FILE": lambda: "00" * 32,
+    "STAUNCH_ADMIN_PASSWORD_FILE": lambda: "a long pass phrase of somebody",
 }
+FOLDERS = ["STAUNCH_FILES_FOLDER"]
+
+
+def check_files(who, pod, container):
+    """Every file that a variable names is in a volume of the pod."""
+    mounted = {one["name"]: one["mountPath"] for one in container.get("volumeMounts", [])}
+    volumes = [one["name"] for one in pod.get("volumes", [])]
+    if len(volumes) != len(set(volumes)) or not mounted.keys() <= set(volumes):
+        complain(f"{who} mounts {mounted}, and has {volumes}")
+    for variable in container.get("env", []):
+        path = pathlib.PurePath(variable.get("value", ""))
+        is_file = variable["name"] in FILES or variable["name"] in FOLDERS
+        if is_file and not any(path.is_relative_to(place) for place in mounted.values()):
+            complain(f"{who}: {variable['name']} is {path}, which is in no volume")
 
 
 def check_process(who, container):
@@ -287,6 +468,9 @@ def check_process(who, container):
         one["name"]: one.get("value", PLACEHOLDERS.get(one["name"]))
         for one in container.get("env", [])
     }
+    for name, value in environment.items():
+        expanded = lambda found: environment[found.group(1)]
+        environment[name] = value and re.sub(r"\$\((\w+)\)", expanded, value)
     missing = [name for name, value in environment.items() if value is None and name != "RUN"]
     if missing:
         complain(f"{who}: {missing} have no value that could be tried")
@@ -299,9 +483,11 @@ def check_process(who, container):
         given = {name: str(value) for name, value in environment.items()}
         with tempfile.TemporaryDirectory() as empty, tempfile.TemporaryDirectory() as secrets:
             for name in given.keys() & FILES.keys():
-                path = os.path.join(secrets, name)
-                FILES[name](path)
-                given[name] = path
+                path = pathlib.Path(secrets, name)
+                path.write_text(FILES[name]())
+                given[name] = str(path)
+            for name in given.keys() & set(FOLDERS):
+                given[name] = secrets
             ran = subprocess.run(
                 [STAUNCH, "config", *arguments[1:]],
                 capture_output=True,
@@ -334,6 +520,63 @@ def check_deployment(who, document, pod):
     labels = document["spec"]["template"]["metadata"]["labels"]
     if any(labels.get(key) != value for key, value in selected.items()):
         complain(f"{who} does not select its own pods")
+
+
+def check_variables(where, found, values):
+    """Settings arrive as they are written, and all containers of Staunch get what extraEnv says."""
+    for document, pod in pods(found):
+        container = pod["containers"][0]
+        if container["name"] == "nats":
+            continue
+        given = {one["name"]: one for one in container.get("env", [])}
+        for variable in values.get("extraEnv", []):
+            if given.get(variable["name"]) != variable:
+                complain(f"{where}: {name_of(document)} does not get {variable['name']}")
+        is_provision = document["metadata"]["name"].endswith("-provision")
+        for name, value in values.get("settings", {}).items():
+            text = value if isinstance(value, str) else json.dumps(value)
+            variable = "STAUNCH_" + name.upper().replace("-", "_")
+            said = given.get(variable, {}).get("value")
+            is_login = name in ("nats-nkey", "nats-tls-cert", "nats-tls-key")
+            if document["kind"] == "Deployment" or (is_provision and is_login):
+                if said != text:
+                    complain(f"{where}: {name_of(document)}: {name} is {said}, not {text}")
+
+
+def check_schemes(where, found):
+    """Who calls the Service speaks as the nodes do."""
+    nodes = [pod for one, pod in pods(found) if one["kind"] == "Deployment"]
+    names = {one["name"] for pod in nodes for one in pod["containers"][0]["env"]}
+    scheme = "https" if "STAUNCH_TLS_CERT" in names else "http"
+    for document, pod in pods(found):
+        container = pod["containers"][0]
+        texts = container.get("args", []) if container["name"] == "health" else []
+        texts = [text for text in texts if "://" in text]
+        env = container.get("env", [])
+        texts += [one["value"] for one in env if one["name"] == "STAUNCH_SERVER"]
+        own = [one["value"] for one in env if one["name"] == "STAUNCH_BASE_URL"]
+        texts += [text for text in own if ".svc:" in text]
+        if any(not text.startswith(f"{scheme}://") for text in texts):
+            complain(f"{where}: {name_of(document)} calls {texts}, and the nodes speak {scheme}")
+    for document in found:
+        for port in document["spec"]["ports"] if document["kind"] == "Service" else []:
+            if port.get("appProtocol", scheme) != scheme:
+                complain(f"{where}: {name_of(document)} says {port}, and the nodes speak {scheme}")
+
+
+def check_networks(where, found):
+    """No rule opens all ports to addresses, and an exception is a part of its network."""
+    for document in [one for one in found if one["kind"] == "NetworkPolicy"]:
+        for rule in document["spec"].get("egress", []):
+            blocks = [one["ipBlock"] for one in rule.get("to", []) if "ipBlock" in one]
+            if ("ports" in rule or blocks) and not rule.get("ports"):
+                complain(f"{where}: {name_of(document)} opens all ports: {rule}")
+            for block in blocks:
+                cidr = ipaddress.ip_network(block["cidr"])
+                for text in block.get("except", []):
+                    one = ipaddress.ip_network(text)
+                    if one.version != cidr.version or not one.subnet_of(cidr):
+                        complain(f"{where}: {name_of(document)}: {one} is no part of {cidr}")
 
 
 def check_metrics_key(where, found):
@@ -429,6 +672,9 @@ def check_chart():
                 validate(values.name, document, [version])
         check_pods(values.name, found)
         check_links(values.name, found)
+        check_variables(values.name, found, yaml.safe_load(values.read_text()))
+        check_schemes(values.name, found)
+        check_networks(values.name, found)
         check_metrics_key(values.name, found)
         alerts = check_runbooks(values.name, found, RUNBOOKS.get(values.name))
         if (alerts > 0) != (values.name in RUNBOOKS):
@@ -455,6 +701,26 @@ def check_chart():
             == 0
         ):
             complain(f"Kubernetes {version} is not refused")
+
+
+def check_accounts():
+    """KEDA asks in the account that has the streams."""
+    for values, account in ACCOUNTS:
+        more = f"{values},workloads.all.keda.enabled=true"
+        found = documents(render(os.devnull, NEWEST, "--set", more))
+        scalers = [one for one in found if one["kind"] == "ScaledObject"]
+        said = [one["spec"]["triggers"][0]["metadata"]["account"] for one in scalers]
+        if said != [account]:
+            complain(f"{values}: KEDA asks in {said}, not in {account}")
+
+
+def check_storage():
+    """The least `nats.storage` has room for what the streams reserve."""
+    topology = tomllib.loads((ROOT / "nats/topology.toml").read_text())
+    kept = [one for kind in ("stream", "bucket", "object_store") for one in topology[kind]]
+    reserved = sum(max(one["bytes_max"], 0) for one in kept if one["storage"] == "file")
+    if not 2 * 2**30 < reserved <= 3 * 2**30:
+        complain(f"the streams reserve {reserved} bytes, and the chart takes 3Gi for enough")
 
 
 def check_addresses():
@@ -585,6 +851,8 @@ SETTINGS = {one["name"] for one in json.loads(settings.stdout)}
 check_settings()
 check_chart()
 check_addresses()
+check_accounts()
+check_storage()
 check_manifests()
 check_score()
 for key in set(CUSTOM) - SEEN:

@@ -33,6 +33,10 @@ topology: roles
 nats: { urlSecret: { name: staunch, key: nats-url }, copies: 1 }
 database: { ownerUrlSecret: { name: owner, key: database-url } }
 secretsKeySecret: { name: staunch, key: secrets-key }
+settings: { max-backlog: 1000000 }
+extraEnv:
+  - { name: MAIL_PASSWORD, valueFrom: { secretKeyRef: { name: mail, key: password } } }
+  - { name: STAUNCH_SMTP_URL, value: "smtp://staunch:$(MAIL_PASSWORD)@mail.example:587" }
 ingress: { enabled: true, host: example.com, path: /flows, tlsSecret: tls }
 drainSeconds: 10
 workloads:
@@ -79,6 +83,7 @@ class Cluster:
             ("staunch", "secrets-key"): "5a" * 32,
             ("staunch", "database-url"): url,
             ("owner", "database-url"): url,
+            ("mail", "password"): "a-password-of-mail",
             ("staunch", "nats-url"): f"nats://{self.address['nats']}:4222",
         }
 
@@ -98,7 +103,7 @@ class Cluster:
             elif "fieldRef" in source:
                 value = fields[source["fieldRef"]["fieldPath"]]
             else:
-                value = variable["value"]
+                value = expanded(variable["value"], found)
             found[variable["name"]] = self.resolved(value, fields.get("address"))
         return found
 
@@ -123,12 +128,9 @@ class Cluster:
         raise AssertionError(f"{service['metadata']['name']} selects no pod")
 
     def command(self, container, environment):
-        """The arguments, with $(NAME) as the kubelet replaces it."""
+        """The arguments, as the kubelet hands them over."""
         words = [self.resolved(word, None) for word in container["args"]]
-        return [STAUNCH] + [
-            re.sub(r"\$\((\w+)\)", lambda found: environment[found.group(1)], word)
-            for word in words
-        ]
+        return [STAUNCH] + [expanded(word, environment) for word in words]
 
     def run(self, pod, fields):
         """Runs the container of a pod to its end."""
@@ -152,6 +154,11 @@ class Cluster:
             process = spawn(command, log, env=environment, cwd=self.folder)
             self.started.append(process)
             self.pods.append((name, pod, process))
+
+
+def expanded(text, environment):
+    """The text, with $(NAME) as the kubelet replaces it."""
+    return re.sub(r"\$\((\w+)\)", lambda found: environment[found.group(1)], text)
 
 
 def port_of(container, name):
@@ -198,6 +205,18 @@ def the_path_of_the_ingress_is_served(cluster, api):
     assert Api(api.url)(came)[0] == 200, came
 
 
+def the_settings_arrive(cluster):
+    """A number of a million, and a URL with a password from a secret."""
+    pod = cluster.of("Deployment")[0]["spec"]["template"]["spec"]
+    environment = cluster.environment(pod["containers"][0], {"metadata.name": "any"})
+    assert "a-password-of-mail" in environment["STAUNCH_SMTP_URL"], environment
+    config = [STAUNCH, "config", "--output", "json"]
+    ran = subprocess.run(config, env=environment, capture_output=True, text=True, check=True)
+    config = {one["name"]: one["value"] for one in json.loads(ran.stdout)}
+    assert config["max-backlog"] == "1000000", config["max-backlog"]
+    assert config["smtp-url"] == "smtp://staunch:***@mail.example:587", config["smtp-url"]
+
+
 def the_roles_work_together(cluster, api):
     for definition in (ORDER, NIGHTLY):
         assert ok(api("/elsa/api/workflow-definitions", definition))["everywhere"] is True
@@ -240,6 +259,7 @@ rendered = subprocess.run(
 ).stdout
 cluster = Cluster(folder, [one for one in yaml.safe_load_all(rendered) if one])
 try:
+    the_settings_arrive(cluster)
     the_jobs_make_streams_and_tables(cluster)
     every_pod_passes_its_probes(cluster)
     the_test_of_the_release_passes(cluster)

@@ -88,7 +88,8 @@ class Api:
         headers = {"Content-Type": "application/json", **(headers or {})}
         if self.key:
             headers["Authorization"] = f"ApiKey {self.key}"
-        data = None if body is None else json.dumps(body).encode()
+        is_bytes = body is None or isinstance(body, bytes)
+        data = body if is_bytes else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, data=data, headers=headers)
         try:
             with urllib.request.urlopen(request, timeout=30) as answer:

@@ -71,10 +71,47 @@ the root. */}}
 {{- fail (printf "publicUrl does not end with ingress.path, %s: links would lead past the Ingress; append the path, or leave publicUrl empty" $path) }}
 {{- end }}
 {{- .Values.publicUrl }}
-{{- else if and .Values.ingress.enabled .Values.ingress.host }}{{ if .Values.ingress.tlsSecret }}https{{ else }}http{{ end }}://{{ .Values.ingress.host }}{{ $path }}
-{{- else if and .Values.gateway.enabled .Values.gateway.host }}https://{{ .Values.gateway.host }}
-{{- else }}http://{{ include "staunch.name" . }}.{{ .Release.Namespace }}.svc:{{ .Values.service.port }}
+{{- else if and .Values.ingress.enabled .Values.ingress.host }}
+{{- include "staunch.oneHost" (list "ingress.host" .Values.ingress.host) }}
+{{- if .Values.ingress.tlsSecret }}https{{ else }}http{{ end }}://{{ .Values.ingress.host }}{{ $path }}
+{{- else if and .Values.gateway.enabled .Values.gateway.host }}
+{{- include "staunch.oneHost" (list "gateway.host" .Values.gateway.host) -}}
+https://{{ .Values.gateway.host }}
+{{- else }}{{ include "staunch.scheme" . }}://{{ include "staunch.name" . }}.{{ .Release.Namespace }}.svc:{{ .Values.service.port }}
 {{- end }}
+{{- end }}
+
+{{/* Refuses a host for every name of a domain, where links begin with it: (list value host). */}}
+{{- define "staunch.oneHost" -}}
+{{- if hasPrefix "*" (index . 1) }}
+{{- fail (printf "%s is %s, and links need one host: set publicUrl, such as https://flows%s" (index . 0) (index . 1) (trimPrefix "*" (index . 1))) }}
+{{- end }}
+{{- end }}
+
+{{/* How the port 5001 is reached inside the cluster. */}}
+{{- define "staunch.scheme" -}}
+{{- if include "staunch.given" (list . "tls-cert") }}https{{ else }}http{{ end }}
+{{- end }}
+
+{{/* Where a setting comes from if the chart makes nothing of it, or nothing: (list root setting). */}}
+{{- define "staunch.given" -}}
+{{- $root := index . 0 }}{{- $setting := index . 1 }}
+{{- $variable := include "staunch.variable" $setting }}
+{{- $found := list }}
+{{- if get $root.Values.settings $setting }}
+{{- $found = append $found (printf "settings.%s" $setting) }}
+{{- end }}
+{{- range $root.Values.extraEnv }}
+{{- if has .name (list $variable (printf "%s_FILE" $variable)) }}
+{{- $found = append $found (printf "%s of extraEnv" .name) }}
+{{- end }}
+{{- end }}
+{{- with $found }}{{ first . }}{{ end }}
+{{- end }}
+
+{{/* The variable of a setting. */}}
+{{- define "staunch.variable" -}}
+STAUNCH_{{ . | upper | replace "-" "_" }}
 {{- end }}
 
 {{/* A variable with the value of a secret: (list VARIABLE reference). */}}
@@ -106,9 +143,71 @@ the root. */}}
 {{- end }}
 {{- end }}
 
+{{/* The variables of settings. A number of a file is a float: as JSON it is 1000000, as text 1e+06. */}}
 {{- define "staunch.settingVariables" -}}
-{{- range $name, $value := .Values.settings }}
-- { name: STAUNCH_{{ $name | upper | replace "-" "_" }}, value: {{ $value | toString | quote }} }
+{{- range $name, $value := . }}
+- { name: {{ include "staunch.variable" $name }}, value: {{ kindIs "string" $value | ternary $value (toJson $value) | quote }} }
+{{- end }}
+{{- end }}
+
+{{/* The variables of a node: (list root workload). */}}
+{{- define "staunch.nodeVariables" -}}
+{{- $root := index . 0 }}{{- $workload := index . 1 -}}
+- { name: STAUNCH_NODE, valueFrom: { fieldRef: { fieldPath: metadata.name } } }
+- { name: STAUNCH_ADMIN_LISTEN, value: "0.0.0.0:5002" }
+- { name: STAUNCH_DRAIN_DELAY, value: "{{ $root.Values.stopDelaySeconds }}s" }
+- { name: STAUNCH_DRAIN_SECONDS, value: {{ $root.Values.drainSeconds | quote }} }
+- { name: STAUNCH_LOG_FORMAT, value: json }
+{{- if eq $workload (include "staunch.front" $root) }}
+- { name: STAUNCH_LISTEN, value: "0.0.0.0:5001" }
+{{- end }}
+# Executors make links, too.
+- { name: STAUNCH_BASE_URL, value: {{ include "staunch.publicUrl" $root | quote }} }
+{{- with include "staunch.basePath" $root }}
+- { name: STAUNCH_BASE_PATH, value: {{ . | quote }} }
+{{- end }}
+- { name: STAUNCH_AUTH, value: {{ $root.Values.auth.schemes | quote }} }
+{{- with $root.Values.trustedProxies }}
+- { name: STAUNCH_TRUSTED_PROXIES, value: {{ join "," . | quote }} }
+{{- end }}
+{{- if $root.Values.auth.apiKeySecret.name }}
+{{ include "staunch.secretVariable" (list "STAUNCH_API_KEY" $root.Values.auth.apiKeySecret) }}
+{{- end }}
+{{- with $root.Values.monitoring.keySecret }}
+{{- if .name }}
+- name: STAUNCH_METRICS_KEY
+  valueFrom: { secretKeyRef: { name: {{ .name | quote }}, key: {{ .key | quote }}, optional: true } }
+{{- end }}
+{{- end }}
+{{- with $root.Values.auth.adminName }}
+- { name: STAUNCH_ADMIN_NAME, value: {{ . | quote }} }
+{{- end }}
+{{- if and $root.Values.auth.adminName $root.Values.auth.adminPasswordSecret.name }}
+{{ include "staunch.secretVariable" (list "STAUNCH_ADMIN_PASSWORD" $root.Values.auth.adminPasswordSecret) }}
+{{- end }}
+{{- if $root.Values.secretsKeySecret.name }}
+{{ include "staunch.secretVariable" (list "STAUNCH_SECRETS_KEY" $root.Values.secretsKeySecret) }}
+{{- end }}
+{{ include "staunch.secretVariable" (list "STAUNCH_DATABASE_URL" $root.Values.database.urlSecret) }}
+{{ include "staunch.natsVariables" $root | trim }}
+{{ include "staunch.settingVariables" $root.Values.settings | trim }}
+{{- end }}
+
+{{/* All variables of a container: (list root variables), where the second is what other values than
+extraEnv make. */}}
+{{- define "staunch.env" -}}
+{{- $root := index . 0 }}{{- $made := index . 1 | trim }}
+{{- $seen := dict }}
+{{- range $one := concat (fromYamlArray $made) $root.Values.extraEnv }}
+{{- $setting := trimSuffix "_FILE" $one.name }}
+{{- with get $seen $setting }}
+{{- fail (printf "%s and %s say the same: of extraEnv, settings and other values, let one say it" . $one.name) }}
+{{- end }}
+{{- $_ := set $seen $setting $one.name }}
+{{- end }}
+{{- $made }}
+{{- with $root.Values.extraEnv }}
+{{ toYaml . }}
 {{- end }}
 {{- end }}
 
@@ -120,6 +219,9 @@ the root. */}}
 {{- if .Values.nats.caSecret.name }}
 - { name: nats-ca, mountPath: /etc/staunch/nats-ca, readOnly: true }
 {{- end }}
+{{- with .Values.extraVolumeMounts }}
+{{ toYaml . }}
+{{- end }}
 {{- end }}
 
 {{- define "staunch.volumes" -}}
@@ -129,6 +231,9 @@ the root. */}}
 {{- end }}
 {{- if .Values.nats.caSecret.name }}
 - { name: nats-ca, secret: { secretName: {{ .Values.nats.caSecret.name }}, defaultMode: 0444 } }
+{{- end }}
+{{- with .Values.extraVolumes }}
+{{ toYaml . }}
 {{- end }}
 {{- end }}
 
