@@ -741,8 +741,9 @@ export interface paths {
         /**
          * Takes in instances that another installation exported: one as JSON, or a multipart form with
          *     `.json` files and `.zip` files of them. The definition of each must be here, in the same version.
-         * @description An instance that has the id already stays as it is (409). Of several files, those that cannot be
-         *     taken in are named in `failed`; files that are no instances are refused before anything is stored.
+         * @description An instance that has the id, or one of the bookmarks, already stays as it is (409). Of several files,
+         *     those that cannot be taken in are named in `failed`; files that are no instances are refused before
+         *     anything is stored.
          */
         post: operations["post_bulk_actions_import_workflow_instances"];
         delete?: never;
@@ -2557,8 +2558,8 @@ export interface paths {
         /**
          * Publishes the latest version.
          * @description The answer comes when every live node starts the new version; then `everywhere` is true.
-         *     Otherwise `missing` names the nodes that do not. `validationErrors` has all problems of a
-         *     definition.
+         *     Otherwise `missing` names the nodes that do not, and the cache-notifiers if none has answered.
+         *     `validationErrors` has all problems of a definition.
          */
         post: operations["post_workflow_definitions_definitionId_publish"];
         delete?: never;
@@ -5705,7 +5706,7 @@ export interface components {
         };
         /** @description Records of an instance. */
         Listed_ExecutionRecord: {
-            /** @description The number of all records that fit. */
+            /** @description The number of all records that fit, as Elsa has it. */
             count: number;
             /**
              * @description Records are missing: there are more than one answer has, the journal is longer than what is
@@ -5763,10 +5764,12 @@ export interface components {
                 /** @description The instance that started this one, in the record of the workflow itself. */
                 schedulingWorkflowInstanceId?: string | null;
             }[];
+            /** @description The same number, as other lists have it. */
+            totalCount: number;
         };
         /** @description Records of an instance. */
         Listed_ExecutionSummary: {
-            /** @description The number of all records that fit. */
+            /** @description The number of all records that fit, as Elsa has it. */
             count: number;
             /**
              * @description Records are missing: there are more than one answer has, the journal is longer than what is
@@ -5806,6 +5809,8 @@ export interface components {
                 status: string;
                 workflowInstanceId: string;
             }[];
+            /** @description The same number, as other lists have it. */
+            totalCount: number;
         };
         /** @description A source of messages, and how far behind those are who listen to it. */
         Listener: {
@@ -8834,7 +8839,8 @@ export interface operations {
                      *           "status": "text",
                      *           "workflowInstanceId": "order-7"
                      *         }
-                     *       ]
+                     *       ],
+                     *       "totalCount": 1
                      *     }
                      */
                     "application/json": components["schemas"]["Listed_ExecutionSummary"];
@@ -9062,7 +9068,8 @@ export interface operations {
                      *           "schedulingActivityId": "text",
                      *           "schedulingWorkflowInstanceId": "text"
                      *         }
-                     *       ]
+                     *       ],
+                     *       "totalCount": 1
                      *     }
                      */
                     "application/json": components["schemas"]["Listed_ExecutionRecord"];

@@ -1,29 +1,51 @@
-import { Link, Outlet, useLocation } from "@tanstack/react-router";
+import { Link, Outlet, useLocation, useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { useCounts } from "../api/queries";
 import { can } from "../api/session";
 import { t } from "../text";
 import { Icon } from "../ui/Icon";
+import { Menu } from "../ui/Menu";
 import { startLive, useLiveReload } from "./live";
 import { Mark } from "./Mark";
 import { Palette } from "./Palette";
-import { offered, PAGES } from "./pages";
+import { isInBar, offered, PAGES } from "./pages";
+import { StaleBar } from "./StaleBar";
 import { TopBar } from "./TopBar";
+
+const isAt = (path: string, to: string) => (to === "/" ? path === "/" : path.startsWith(to));
+
+/** On a phone: the pages that have no place in the bar. */
+function More({ of, path }: { of: readonly (typeof PAGES)[number][]; path: string }) {
+  const navigate = useNavigate();
+  if (of.length === 0) return null;
+  const here = of.some(({ to }) => isAt(path, to));
+  return (
+    <div className={`flex h-11 items-center px-3 md:hidden ${here ? "bg-accent-soft text-accent" : ""}`}>
+      <Menu
+        label={t.rail.more}
+        word={t.rail.more}
+        tone="quiet"
+        items={of.map(({ key, to }) => ({ word: t.rail[key], act: () => void navigate({ to }) }))}
+      />
+    </div>
+  );
+}
 
 function Rail() {
   const path = useLocation({ select: (location) => location.pathname });
+  const pages = offered(PAGES, can);
   const incidents = useCounts([{ hasIncidents: true }]).data?.[0];
   return (
     <nav
       aria-label={t.rail.label}
-      className="flex shrink-0 border-line bg-raised max-md:order-last max-md:overflow-x-auto max-md:border-t md:w-14 md:flex-col md:border-r min-[1400px]:md:w-44"
+      className="flex shrink-0 border-line bg-raised max-md:order-last max-md:justify-between max-md:border-t md:w-14 md:flex-col md:border-r min-[1400px]:md:w-44"
     >
       <Link to="/" className="hidden h-12 items-center gap-2.5 px-4 md:flex" aria-label="Staunch">
         <Mark />
         <span className="hidden font-semibold min-[1400px]:inline">Staunch</span>
       </Link>
-      {offered(PAGES, can).map(({ key, to, icon }) => {
-        const here = to === "/" ? path === "/" : path.startsWith(to);
+      {pages.map(({ key, to, icon }, at) => {
+        const here = isAt(path, to);
         const count = key === "incidents" ? incidents : undefined;
         return (
           <Link
@@ -31,7 +53,7 @@ function Rail() {
             to={to}
             title={t.rail[key]}
             aria-current={here ? "page" : undefined}
-            className={`relative flex h-11 items-center gap-3 px-[18px] md:h-10 ${here ? "bg-accent-soft font-medium text-accent" : "text-soft hover:bg-sunken hover:text-ink"}`}
+            className={`relative flex h-11 items-center gap-3 px-[18px] md:h-10 ${isInBar(at, pages.length) ? "" : "max-md:hidden"} ${here ? "bg-accent-soft font-medium text-accent" : "text-soft hover:bg-sunken hover:text-ink"}`}
           >
             <Icon name={icon} size={20} />
             <span className="text-sm max-[1399px]:sr-only">{t.rail[key]}</span>
@@ -43,6 +65,7 @@ function Rail() {
           </Link>
         );
       })}
+      <More of={pages.filter((_, at) => !isInBar(at, pages.length))} path={path} />
     </nav>
   );
 }
@@ -73,6 +96,7 @@ export function Frame() {
       <Rail />
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
         <TopBar onSearch={() => setPalette(true)} />
+        <StaleBar />
         <main id="page" tabIndex={-1} className="min-h-0 flex-1 overflow-auto outline-none">
           <Outlet />
         </main>

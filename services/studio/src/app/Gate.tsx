@@ -3,6 +3,7 @@ import { type ReactNode, useEffect, useState, useSyncExternalStore } from "react
 import { get } from "../api/client";
 import { type Session, session } from "../api/session";
 import type { Api } from "../api/types";
+import { isSignInNeeded } from "../api/ways";
 import { Login } from "./Login";
 
 /** The longest that the page waits to know what one may do; after that, it shows what the token says. */
@@ -15,8 +16,11 @@ function nameOf(who: Session): string {
 
 /** Shows the login in place of the page as long as the server wants other credentials. */
 export function Gate({ children }: { children: ReactNode }) {
-  const refused = useSyncExternalStore(session.subscribe, session.isRefused);
-  const name = nameOf(useSyncExternalStore(session.subscribe, session.current));
+  const who = useSyncExternalStore(session.subscribe, session.current);
+  const name = nameOf(who);
+  // Without credentials, a server that wants some is not asked: it would count that as an attempt.
+  const isOut = who.kind === "none" && isSignInNeeded();
+  const refused = useSyncExternalStore(session.subscribe, session.isRefused) || isOut;
   const [asked, setAsked] = useState<string>();
   const client = useQueryClient();
   useEffect(() => {

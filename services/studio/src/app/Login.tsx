@@ -1,6 +1,7 @@
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useEffect, useRef, useState } from "react";
 import { login } from "../api/client";
 import { session } from "../api/session";
+import { isSignInNeeded, waysOn } from "../api/ways";
 import { t } from "../text";
 import { Button } from "../ui/Button";
 import { Field } from "../ui/Field";
@@ -12,13 +13,19 @@ const WHY = { none: t.login.why, user: t.login.again, key: t.login.keyRefused };
 
 /** Who wants in: a user with a password, or an API key. */
 export function Login({ onDone }: { onDone: () => void }) {
-  const [way, setWay] = useState("user");
+  const ways = waysOn() ?? [];
+  const offered = (["user", "key"] as const).filter((one) => ways.includes(one));
+  const tabs = offered.length > 0 ? offered : (["user", "key"] as const);
+  const [way, setWay] = useState<string>(tabs[0] ?? "user");
   const [busy, setBusy] = useState(false);
   const [wrong, setWrong] = useState<string>();
   const [error, setError] = useState<unknown>();
   const [name, setName] = useState("");
   const [password, setPassword] = useState("");
   const [key, setKey] = useState("");
+
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => form.current?.querySelector("input")?.focus(), []);
 
   const submit = async (event: FormEvent) => {
     event.preventDefault();
@@ -51,14 +58,11 @@ export function Login({ onDone }: { onDone: () => void }) {
         </div>
         <Tabs
           label={t.login.way}
-          tabs={[
-            { key: "user", word: t.login.user },
-            { key: "key", word: t.login.key },
-          ]}
+          tabs={tabs.map((key) => ({ key, word: t.login[key] }))}
           current={way}
           onChange={setWay}
         >
-          <form className="space-y-3 p-5" onSubmit={submit}>
+          <form ref={form} className="space-y-3 p-5" onSubmit={submit}>
             {way === "user" ? (
               <>
                 <Field
@@ -91,9 +95,13 @@ export function Login({ onDone }: { onDone: () => void }) {
             <Button type="submit" tone="main" busy={busy} className="w-full">
               {t.login.enter}
             </Button>
-            <Button tone="quiet" className="w-full" onClick={() => session.set({ kind: "none" })}>
-              {t.login.without}
-            </Button>
+            {isSignInNeeded() ? (
+              <p className="text-center text-xs text-soft">{t.login.noneWithout}</p>
+            ) : (
+              <Button tone="quiet" className="w-full" onClick={() => session.set({ kind: "none" })}>
+                {t.login.without}
+              </Button>
+            )}
           </form>
         </Tabs>
         {error !== undefined && <Failed error={error} />}

@@ -69,10 +69,12 @@ function LiveLight() {
     <span
       role="status"
       title={t.live.title}
-      className="hidden items-center gap-2 px-2 text-xs text-soft sm:flex"
+      className="flex items-center gap-2 px-2 text-xs text-soft max-sm:px-1"
     >
-      <span className={`size-2 rounded-full ${colour}`} />
-      <span className="max-w-40 truncate">{word}</span>
+      <span className={`size-2 shrink-0 rounded-full ${colour}`} />
+      <span className={`max-w-40 truncate ${state.is === "broken" ? "max-sm:max-w-24" : "max-sm:sr-only"}`}>
+        {word}
+      </span>
     </span>
   );
 }
@@ -98,7 +100,7 @@ export function TopBar({ onSearch }: { onSearch: () => void }) {
       >
         <Icon name="search" />
         <span className="flex-1 text-left font-normal max-sm:sr-only">{t.search}</span>
-        <kbd className="hidden rounded-sm border border-line px-1 text-xs sm:inline">Ctrl K</kbd>
+        <kbd className="hidden rounded-sm border border-line px-1 text-xs sm:inline">{t.control} K</kbd>
       </button>
       <LiveLight />
       <Menu

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { allows } from "../api/session";
-import { COMMANDS, offered, PAGES } from "./pages";
+import { COMMANDS, isInBar, offered, PAGES } from "./pages";
 
 const to = (granted: string[] | undefined) => {
   const may = (permission: string) => allows(granted, permission);
@@ -19,4 +19,13 @@ it("offers the pages of which a user may see something", () => {
   expect(to([]).pages.map(({ key }) => key)).toEqual(["home"]);
   expect(to(["read:nodes"]).pages.map(({ key }) => key)).toEqual(["home", "messages", "cluster"]);
   expect(to(["*"]).pages).toEqual(PAGES);
+});
+
+it("has as many pages in the bar of a phone as there is room for", () => {
+  const shown = (count: number) =>
+    Array.from({ length: count }, (_, at) => isInBar(at, count)).filter(Boolean);
+  expect(shown(10)).toHaveLength(4);
+  expect(shown(6)).toHaveLength(4);
+  expect(shown(5)).toHaveLength(5);
+  expect(shown(1)).toHaveLength(1);
 });

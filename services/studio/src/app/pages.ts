@@ -34,3 +34,9 @@ export const offered = <E extends { needs: readonly string[] }>(
   entries: readonly E[],
   may: (permission: string) => boolean,
 ): E[] => entries.filter(({ needs }) => needs.length === 0 || needs.some(may));
+
+/** The entries of the bar of a phone that have a place in it; "More" has the rest. */
+const BAR = 4;
+
+/** Whether an entry stands in the bar itself. All do where "More" would have one entry only. */
+export const isInBar = (at: number, count: number): boolean => at < BAR || count <= BAR + 1;

@@ -1,14 +1,18 @@
 import { useMemo } from "react";
-import { typeName } from "../lib/format";
 import { stateOf } from "../lib/states";
 import { t } from "../text";
 import { StateIcon } from "../ui/State";
 import { TreeList, type TreeRow } from "../ui/TreeList";
-import { children, isActivity, type Members, nameOf, text } from "./activities";
+import { aboutOf, children, isActivity, type Members, nameOf, text } from "./activities";
 import type { Mark } from "./outline";
+import { type TypeWords, useTypeWords } from "./words";
 
 /** The rows of a tree: all activities of a workflow, with what happened to them. */
-export function treeOf(root: unknown, marks: ReadonlyMap<string, Mark> | undefined): TreeRow[] {
+export function treeOf(
+  root: unknown,
+  marks: ReadonlyMap<string, Mark> | undefined,
+  words?: TypeWords,
+): TreeRow[] {
   const rows: TreeRow[] = [];
   const look = (activity: Members, depth: number, place: string): void => {
     const key = text(activity.id);
@@ -18,8 +22,8 @@ export function treeOf(root: unknown, marks: ReadonlyMap<string, Mark> | undefin
       key,
       depth,
       place: place === "activities" ? undefined : place || undefined,
-      name: nameOf(activity),
-      about: [typeName(text(activity.type)), marks && t.states[state]].filter(Boolean).join(", "),
+      name: nameOf(activity, words),
+      about: [aboutOf(activity, words), marks && t.states[state]].filter(Boolean).join(", "),
       note: mark && (
         <span className="flex items-center gap-1 text-xs text-soft tabular-nums">
           {mark.runs > 1 && `${mark.runs} ×`}
@@ -42,7 +46,8 @@ interface Props {
 
 /** The same as the graph, for the keyboard and for screen readers. */
 export function ActivityTree({ root, marks, selected, onSelect }: Props) {
-  const rows = useMemo(() => treeOf(root, marks), [root, marks]);
+  const words = useTypeWords();
+  const rows = useMemo(() => treeOf(root, marks, words), [root, marks, words]);
   return (
     <TreeList
       label={t.graph.tree}

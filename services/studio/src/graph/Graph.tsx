@@ -28,6 +28,7 @@ import { StateIcon } from "../ui/State";
 import { type Change, changesOf, compare } from "./compare";
 import { type Box, HEIGHT, type Mark, outline, WIDTH } from "./outline";
 import { currentOf, viewOf } from "./view";
+import { useTypeWords } from "./words";
 
 interface CardData extends Record<string, unknown> {
   box: Box;
@@ -91,7 +92,7 @@ const Card = memo(({ data: { box, mark, isRun, isDown, note, change }, selected 
       <span className={`absolute inset-y-0 left-0 w-1.5 ${edge}`} />
       <span className={`min-w-0 flex-1 ${change === "removed" ? "text-soft line-through" : ""}`}>
         <span className="block truncate text-sm font-medium">{box.name}</span>
-        <span className="block truncate text-xs text-soft">{box.type}</span>
+        <span className="block truncate text-xs text-soft">{box.about}</span>
       </span>
       {note && <span className="rounded-sm bg-accent-soft px-1.5 text-xs text-accent">{note}</span>}
       {changed && change && (
@@ -176,7 +177,11 @@ interface Props {
 export function Graph({ root, marks, before, notes, selected, onSelect }: Props) {
   useSettings();
   const [isArranged, setArranged] = useState(false);
-  const drawn = useMemo(() => outline(root, isArranged, before), [root, isArranged, before]);
+  const typeWords = useTypeWords();
+  const drawn = useMemo(
+    () => outline(root, isArranged, before, typeWords),
+    [root, isArranged, before, typeWords],
+  );
   const changes = useMemo(
     () => (before === undefined ? undefined : changesOf(compare(before, root))),
     [before, root],
@@ -186,7 +191,7 @@ export function Graph({ root, marks, before, notes, selected, onSelect }: Props)
       drawn.boxes.map((box): CardNode => {
         const mark = marks?.get(box.id);
         const change = changes?.get(box.id);
-        const words = [box.name, box.type, mark && t.states[stateOf(mark.status)]];
+        const words = [box.name, box.about, mark && t.states[stateOf(mark.status)]];
         return {
           id: box.id,
           type: "card",

@@ -1,4 +1,5 @@
-import { activityWord } from "../lib/format";
+import { typeName } from "../lib/format";
+import type { TypeWords } from "./words";
 
 export type Members = Record<string, unknown>;
 
@@ -47,8 +48,29 @@ export function activitiesIn(root: unknown): Map<string, Members> {
   return found;
 }
 
-/** The title that the designer shows, or else the name; without both, what `activityWord` says. */
-export function nameOf(activity: Members): string {
-  const shown = text(members(activity.metadata)?.displayText);
-  return activityWord(text(activity.id), shown || text(activity.name), text(activity.type));
+/** The title that somebody gave, or else the name; without both it is empty. */
+const ownName = (activity: Members) => text(members(activity.metadata)?.displayText) || text(activity.name);
+
+/** The title of an activity, the same as in the designer: without one of its own, what its type is called. */
+export function nameOf(activity: Members, words: TypeWords = typeName): string {
+  return ownName(activity) || words(text(activity.type), activity.version) || text(activity.id);
+}
+
+/** What stands below a title: the type, or the id of an activity whose title says its type. */
+export function aboutOf(activity: Members, words: TypeWords = typeName): string {
+  const type = words(text(activity.type), activity.version);
+  return ownName(activity) && nameOf(activity, words) !== type ? type : text(activity.id);
+}
+
+/** The titles of activities by their ids, for lists: with the id beside it where two have the same one. */
+export function titlesOf(
+  all: ReadonlyMap<string, Members>,
+  words: TypeWords = typeName,
+): ReadonlyMap<string, string> {
+  const titles = [...all].map(([id, activity]) => [id, nameOf(activity, words)] as const);
+  const counts = new Map<string, number>();
+  for (const [, title] of titles) counts.set(title, (counts.get(title) ?? 0) + 1);
+  return new Map(
+    titles.map(([id, title]) => [id, (counts.get(title) ?? 0) > 1 ? `${title} (${id})` : title]),
+  );
 }

@@ -1,6 +1,16 @@
 import dagre from "@dagrejs/dagre";
 import { typeName } from "../lib/format";
-import { activitiesIn, children, isActivity, type Members, members, nameOf, text } from "./activities";
+import {
+  aboutOf,
+  activitiesIn,
+  children,
+  isActivity,
+  type Members,
+  members,
+  nameOf,
+  text,
+} from "./activities";
+import type { TypeWords } from "./words";
 
 /** What happened to an activity. */
 export interface Mark {
@@ -14,7 +24,8 @@ export interface Mark {
 export interface Box {
   id: string;
   name: string;
-  type: string;
+  /** What stands below its name. */
+  about: string;
   x: number;
   y: number;
 }
@@ -83,6 +94,8 @@ class Drawing {
   readonly ways: Way[] = [];
   isNested = false;
 
+  constructor(readonly words: TypeWords) {}
+
   private way(from: string, to: string, word: string): void {
     this.ways.push({ id: `${from}|${word}|${to}|${this.ways.length}`, from, to, word });
   }
@@ -93,7 +106,8 @@ class Drawing {
     if (isSequence(activity)) return this.sequence(activity);
     const id = text(activity.id);
     const place = placeOf(activity) ?? { x: Number.NaN, y: Number.NaN };
-    this.boxes.set(id, { id, name: nameOf(activity), type: typeName(text(activity.type)), ...place });
+    const [name, about] = [nameOf(activity, this.words), aboutOf(activity, this.words)];
+    this.boxes.set(id, { id, name, about, ...place });
     for (const [port, child] of children(activity)) {
       this.isNested = true;
       for (const first of this.draw(child).begin) this.way(id, first, port);
@@ -170,7 +184,7 @@ function overlap(boxes: Box[]): boolean {
 
 /** Adds the activities of an earlier version that are not there any more, with their ways. */
 function addGone(drawing: Drawing, before: Members): void {
-  const old = new Drawing();
+  const old = new Drawing(drawing.words);
   old.draw(before);
   const gone = new Set([...old.boxes.keys()].filter((id) => !drawing.boxes.has(id)));
   for (const id of gone) {
@@ -188,9 +202,14 @@ function addGone(drawing: Drawing, before: Members): void {
  * Places of the designer are kept where all activities have one and none would hide another.
  * With an earlier version, what it has and this one has not is drawn, too.
  */
-export function outline(root: unknown, isArranged = false, before?: unknown): Outline {
+export function outline(
+  root: unknown,
+  isArranged = false,
+  before?: unknown,
+  words: TypeWords = typeName,
+): Outline {
   if (!isActivity(root)) return { boxes: [], ways: [], isDown: true };
-  const drawing = new Drawing();
+  const drawing = new Drawing(words);
   drawing.draw(root);
   if (isActivity(before)) addGone(drawing, before);
   const boxes = [...drawing.boxes.values()];

@@ -27,6 +27,7 @@ it("has all activities with their places, and what happened to them", () => {
     ["w", 1, undefined],
     ["d", 2, "One"],
   ]);
-  expect(rows[3]?.about).toBe("Write Line, Finished");
-  expect(rows[1]?.about).toBe("Write Line, Not taken");
+  expect(rows[3]?.name).toBe("Write Line");
+  expect(rows[3]?.about).toBe("b, Finished");
+  expect(rows[1]?.about).toBe("a, Not taken");
 });

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { type Box, HEIGHT, WIDTH } from "./outline";
 import { currentOf, viewOf } from "./view";
 
-const box = (id: string, x: number, y = 0): Box => ({ id, name: id, type: "Write Line", x, y });
+const box = (id: string, x: number, y = 0): Box => ({ id, name: id, about: "Write Line", x, y });
 const row = (count: number) => Array.from({ length: count }, (_, at) => box(`a${at}`, at * 240));
 const mark = (status: string) => ({ status, runs: 1 });
 const WINDOW = { width: 800, height: 500 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatBytes, formatDuration, formatTime, shortId, spanOf, typeName } from "./format";
+import { formatBytes, formatDecimal, formatDuration, formatTime, shortId, spanOf, typeName } from "./format";
 
 const AT = "2026-11-25T09:05:07.042Z";
 const NOW = Date.parse("2026-11-25T12:05:07Z");
@@ -41,8 +41,17 @@ it.each([
   ["2 weeks", undefined],
 ])("reads the span %s", (text, span) => expect(spanOf(text)).toBe(span));
 
+it("writes decimals as the reader does", () => {
+  expect(formatDuration(1500, "de")).toBe("1,5 s");
+  expect(formatDuration(-1500, "de")).toBe("-1,5 s");
+  expect(formatBytes(1536, "de")).toBe("1,5 KiB");
+  expect(formatDecimal(1234.56, 1, "de")).toBe("1234,6");
+  expect(formatDecimal(1234.56, 1, "en")).toBe("1234.6");
+});
+
 it("shortens long ids and says types as people do", () => {
   expect(shortId("01a213d3b23870af9b3953caeef38b57")).toBe("01a2…eef38b57");
   expect(shortId("invoice")).toBe("invoice");
   expect(typeName("Elsa.HttpEndpoint")).toBe("Http Endpoint");
+  expect(typeName("Elsa.RunJavaScript")).toBe("Run JavaScript");
 });

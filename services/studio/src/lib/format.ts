@@ -1,3 +1,5 @@
+import { language as spoken } from "../text";
+
 export type TimeMode = "utc" | "local" | "relative";
 
 const two = (value: number) => String(value).padStart(2, "0");
@@ -25,11 +27,20 @@ export function formatTime(iso: string, mode: TimeMode, now: number, language = 
   return exact ? text + milliseconds : text;
 }
 
-export function formatDuration(milliseconds: number): string {
-  if (milliseconds < 0) return `-${formatDuration(-milliseconds)}`;
+/** A number with this many decimals, and the point or comma of the language. */
+export function formatDecimal(value: number, decimals: number, language: string = spoken): string {
+  return new Intl.NumberFormat(language, {
+    minimumFractionDigits: decimals,
+    maximumFractionDigits: decimals,
+    useGrouping: false,
+  }).format(value);
+}
+
+export function formatDuration(milliseconds: number, language: string = spoken): string {
+  if (milliseconds < 0) return `-${formatDuration(-milliseconds, language)}`;
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
   const seconds = milliseconds / 1000;
-  if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+  if (seconds < 60) return `${formatDecimal(seconds, seconds < 10 ? 1 : 0, language)} s`;
   const minutes = Math.floor(seconds / 60);
   if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`;
   const hours = Math.floor(minutes / 60);
@@ -37,7 +48,7 @@ export function formatDuration(milliseconds: number): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-export function formatBytes(bytes: number): string {
+export function formatBytes(bytes: number, language: string = spoken): string {
   if (bytes < 1024) return `${bytes} B`;
   const units = ["KiB", "MiB", "GiB", "TiB"];
   let value = bytes;
@@ -46,7 +57,7 @@ export function formatBytes(bytes: number): string {
     value /= 1024;
     unit += 1;
   }
-  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`;
+  return `${formatDecimal(value, value < 10 ? 1 : 0, language)} ${units[unit]}`;
 }
 
 export function formatCount(value: number, language = "en"): string {
@@ -61,7 +72,7 @@ export function shortId(value: string): string {
 /** `Elsa.Http.HttpEndpoint` and `Elsa.WriteLine` as people say them. */
 export function typeName(value: string): string {
   const last = value.split(".").at(-1) ?? value;
-  return last.replace(/([a-z0-9])([A-Z])/g, "$1 $2");
+  return last.replace(/([a-z0-9])([A-Z])/g, "$1 $2").replace(/\bJava Script\b/g, "JavaScript");
 }
 
 /** Milliseconds of `30m`, `2h`, `7d`; undefined where it is no such text. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { changesBetween } from "./diff";
+import { changesBetween, placeWords, shownValue } from "./diff";
 import type { Json } from "./json";
 import { indexOf } from "./testing";
 
@@ -21,4 +21,14 @@ it("does not show what answers add where nothing was written", () => {
   expect(changes(line, answered)).toEqual([]);
   expect(changes(line, { ...answered, metadata: { displayText: "Greets" } })).toHaveLength(1);
   expect(changes(line, { ...answered, name: "Greets" })).toHaveLength(1);
+});
+
+it("says where a value is, and what it is, without what goes without saying", () => {
+  const path = ["root", "activities", "id If1", "then", "activities", "id WriteLine1"];
+  expect(placeWords([...path, "text", "expression", "value"])).toEqual({ id: "WriteLine1", member: "text" });
+  expect(placeWords(path)).toEqual({ id: "WriteLine1", member: "" });
+  expect(placeWords(["description"])).toEqual({ id: undefined, member: "description" });
+  expect(shownValue({ typeName: "String", expression: { type: "Literal", value: "hi" } })).toBe("hi");
+  expect(shownValue([1, true])).toBe("[1,true]");
+  expect(shownValue("x".repeat(500))).toHaveLength(201);
 });

@@ -31,8 +31,13 @@ function keyed(list: Json[]): Map<string, Json> | undefined {
   return map;
 }
 
+/** A place as one text, by which a choice names it. */
+export const placeOf = (path: Path): string => JSON.stringify(path);
+
 class Merge {
   readonly clashes: Clash[] = [];
+
+  constructor(private readonly takesTheirs: ReadonlySet<string>) {}
 
   value(
     base: Json | undefined,
@@ -49,7 +54,7 @@ class Merge {
       if (merged) return merged;
     }
     this.clashes.push({ path, mine, theirs });
-    return mine;
+    return this.takesTheirs.has(placeOf(path)) ? theirs : mine;
   }
 
   private members(base: Members, mine: Members, theirs: Members, path: Path): Members {
@@ -73,8 +78,16 @@ class Merge {
   }
 }
 
-/** Joins two changes of the same text. Where they clash, mine is kept and the place is named. */
-export function merge(base: Json, mine: Json, theirs: Json): { doc: Json; clashes: Clash[] } {
-  const work = new Merge();
+/**
+ * Joins two changes of the same text. Where they clash, mine is kept and the place is named: but theirs at the
+ * places that are told.
+ */
+export function merge(
+  base: Json,
+  mine: Json,
+  theirs: Json,
+  takesTheirs: ReadonlySet<string> = new Set(),
+): { doc: Json; clashes: Clash[] } {
+  const work = new Merge(takesTheirs);
   return { doc: work.value(base, mine, theirs, []) ?? null, clashes: work.clashes };
 }

@@ -11,11 +11,26 @@ interface Props {
   wide?: boolean;
 }
 
+/** Gives the focus back to what had it, or to the page where that is gone, unless something has it already. */
+export function giveBack(before: Element | null): void {
+  requestAnimationFrame(() => {
+    const now = document.activeElement;
+    if (now !== null && now !== document.body && now.isConnected) return;
+    if (before instanceof HTMLElement && before !== document.body) before.focus();
+    // What is gone, or cannot be used now, takes no focus.
+    if (document.activeElement === document.body || document.activeElement === null)
+      (document.getElementById("designer-canvas") ?? document.getElementById("page"))?.focus();
+  });
+}
+
 export function Dialog({ title, onClose, children, wide }: Props) {
   const box = useRef<HTMLDialogElement>(null);
   const name = useId();
   useEffect(() => {
+    const before = document.activeElement;
     box.current?.showModal();
+    // A dialog that is taken away with what it asked for would leave the focus nowhere.
+    return () => giveBack(before);
   }, []);
   return (
     <dialog

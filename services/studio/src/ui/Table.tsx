@@ -8,6 +8,8 @@ export interface Column<T> {
   /** Numbers stand at the right. */
   end?: boolean;
   className?: string;
+  /** It is left out where the window is narrow; the panel of the row has it, too. */
+  isExtra?: boolean;
   /** How wide it is where the table is virtual, as a class; without one, it takes what is left. */
   width?: string;
 }
@@ -22,6 +24,8 @@ export interface TableProps<T> {
   /** The row whose panel is open. */
   current?: string;
 }
+
+const EXTRA = "max-xl:hidden";
 
 /** Chooses rows, and lets go of them. */
 function choice<T>({ selected, onSelect }: Pick<TableProps<T>, "selected" | "onSelect">) {
@@ -54,7 +58,7 @@ export function Head<T>({ columns, rows, rowKey, selected, onSelect }: Omit<Tabl
           key={column.key}
           scope="col"
           title={typeof column.head === "string" ? column.head : undefined}
-          className={`h-8 truncate px-3 font-medium ${column.end ? "text-right" : ""} ${column.width ?? ""}`}
+          className={`h-8 truncate px-3 font-medium ${column.end ? "text-right" : ""} ${column.width ?? ""} ${column.isExtra ? EXTRA : ""}`}
         >
           {column.head}
         </th>
@@ -89,7 +93,7 @@ export function Row<T>({ row, columns, rowKey, selected, onSelect, current, ...r
       {columns.map((column) => (
         <td
           key={column.key}
-          className={`max-w-96 truncate px-3 py-1 ${column.end ? "text-right tabular-nums" : ""} ${column.className ?? ""}`}
+          className={`max-w-96 truncate px-3 py-1 ${column.end ? "text-right tabular-nums" : ""} ${column.className ?? ""} ${column.isExtra ? EXTRA : ""}`}
         >
           {column.cell(row)}
         </td>

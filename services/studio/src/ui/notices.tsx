@@ -35,11 +35,14 @@ export function complain(error: unknown): void {
   add([problem.detail, ...problem.errors].join(" "), true);
 }
 
-/** Does something and says how it ended. */
-export async function attempt(work: () => Promise<unknown>, said: string): Promise<boolean> {
+/** Does something and says how it ended; what is said may come from what it has done. */
+export async function attempt<T>(
+  work: () => Promise<T>,
+  said: string | ((done: T) => string),
+): Promise<boolean> {
   try {
-    await work();
-    notify(said);
+    const done = await work();
+    notify(typeof said === "string" ? said : said(done));
     return true;
   } catch (error) {
     complain(error);
@@ -56,7 +59,10 @@ export function Notices() {
     () => notices,
   );
   return (
-    <div aria-live="polite" className="fixed right-4 bottom-4 z-40 flex max-w-md flex-col gap-2">
+    <div
+      aria-live="polite"
+      className="fixed right-4 bottom-4 z-40 flex max-w-md flex-col gap-2 max-md:bottom-15 max-md:left-4"
+    >
       {shown.map((notice) => (
         <div
           key={notice.id}

@@ -21,16 +21,23 @@ export const approval = {
     activities: [
       {
         id: "take",
+        name: "take",
         type: "Elsa.SetVariable",
         variable: { id: "Amount", name: "Amount", typeName: "Decimal" },
         value: value("JavaScript", "getInput('Amount') || 5"),
       },
       {
         id: "check",
+        name: "check",
         type: "Elsa.FlowDecision",
         condition: value("JavaScript", "variables.Amount > 1000", "Boolean"),
       },
-      { id: "ask", type: "Elsa.Event", eventName: value("Literal", "OrderApproved", "String") },
+      {
+        id: "ask",
+        name: "ask",
+        type: "Elsa.Event",
+        eventName: value("Literal", "OrderApproved", "String"),
+      },
       { id: "ship", type: "Elsa.RunTask", taskName: value("Literal", "Ship", "String") },
       { id: "done", type: "Elsa.WriteLine", text: value("Literal", "Shipped", "String") },
     ],

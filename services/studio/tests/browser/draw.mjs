@@ -87,6 +87,15 @@ async function back({ page }) {
   await page.keyboard.press("Escape");
   await offers.waitFor({ state: "detached" });
   assert.equal(await focused.count(), 0, "the focus stays in the field");
+  // Tab goes on to the next field, and Shift Tab back; Esc leaves the editor before it leads to the card.
+  const inEditor = () => page.evaluate(() => document.activeElement.closest(".code-host") !== null);
+  await page.keyboard.press("Tab");
+  assert.equal(await inEditor(), false, "Tab leaves a small editor");
+  await page.keyboard.press("Shift+Tab");
+  assert.equal(await inEditor(), true, "Shift Tab leads back into it");
+  await page.keyboard.press("Escape");
+  await page.getByText("Value: left with Esc. Tab leads on, Shift Tab back into it.").waitFor();
+  assert.equal(await focused.count(), 0, "Esc leaves the editor, and not the field");
   await page.keyboard.press("Escape");
   await focused.waitFor();
   await page.keyboard.press("Enter");

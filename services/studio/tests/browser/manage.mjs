@@ -102,15 +102,26 @@ export async function access({ page, look }, { studio }) {
   await rail(page, "Access").click();
   await named(page, "tab", "Roles").click();
   await named(page, "button", "Make a role").click();
-  await page.getByLabel("Name").fill("browser-watchers");
-  await page.getByLabel("Permissions").fill("read:workflow-instances");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill("browser-watchers");
+  await named(dialog, "button", "Make a role").click();
+  await dialog.getByText("Without a permission, who has this role may do nothing.").waitFor();
+  await dialog.getByLabel("Find a permission").fill("workflow-inst");
+  await named(dialog, "checkbox", "read:workflow-instances").check();
   await look("access-role");
-  await page.getByRole("dialog").getByRole("button", { name: "Make a role" }).click();
+  await named(dialog, "button", "Make a role").click();
   await page.getByRole("cell", { name: "browser-watchers" }).first().waitFor();
   await named(page, "tab", "API keys").click();
   await named(page, "button", "Make a key").click();
-  await page.getByLabel("Name").fill("browser-key");
-  await page.getByRole("dialog").getByRole("button", { name: "Make a key" }).click();
+  await dialog.getByLabel("Name").fill("browser-key");
+  const make = named(dialog, "button", "Make a key");
+  assert.ok(await make.isDisabled(), "a key without a permission cannot be made");
+  await named(dialog, "checkbox", "read:workflow-instances").check();
+  await dialog.getByLabel("Days that it is valid").fill("3o");
+  await dialog.getByText("Write a whole number of days from 1 to 36600, or nothing.").waitFor();
+  assert.ok(await make.isDisabled(), "a key whose lifetime is mistyped cannot be made");
+  await dialog.getByLabel("Days that it is valid").fill("30");
+  await make.click();
   await page.getByText("This is shown once.").waitFor();
   await look("access-key");
   await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
@@ -128,6 +139,12 @@ export async function access({ page, look }, { studio }) {
   await named(page, "tab", "Audit").click();
   await page.getByRole("cell", { name: "definition.publish" }).first().waitFor();
   await look("access-audit");
+  await page.getByLabel("Since (2h, or a time)").fill("yesterday");
+  await page.getByLabel("Outcome").selectOption("refused");
+  await page.getByLabel("Who", { exact: true }).fill("nobody-at-all");
+  await named(page, "button", "Filter").click();
+  await page.getByText("Ignored, because the list has no such filter: from=yesterday").waitFor();
+  await page.getByText("Nothing matches these filters.").waitFor();
 }
 
 /** Makes a secret, tests it, gives it another value, and removes it. */
@@ -144,6 +161,10 @@ export async function secrets({ page, look }) {
   };
   await choose("Test");
   await page.getByText("browser:token can be decrypted and is active.").waitFor();
+  await choose("Change the description");
+  await page.getByLabel("Description").fill("What the browser test says");
+  await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+  await named(page, "cell", "What the browser test says").waitFor();
   await choose("Rotate");
   await page.getByLabel("Value", { exact: true }).fill("second");
   await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
@@ -232,6 +253,11 @@ export async function phone({ page, look }, { studio, failed }) {
   await page.goto(`${studio}/`);
   await named(page, "heading", "Home").waitFor();
   await look("phone-home");
+  const bar = page.getByRole("navigation", { name: "Pages" }).first();
+  await named(bar, "button", "More").click();
+  await look("phone-more");
+  await named(bar, "menuitem", "Tasks").click();
+  await page.waitForURL(/tasks/);
   await page.goto(`${studio}/instances/${failed}?tab=incidents`);
   await page.getByText("missingThing is not defined").first().waitFor();
   const retry = page.getByRole("tabpanel").getByRole("button", { name: "Retry" });

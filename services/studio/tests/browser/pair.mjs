@@ -103,7 +103,7 @@ async function apart(first, world) {
   }
 }
 
-/** The same place: the one that is kept is the second's own, and the place is named. */
+/** The same place: both values are shown, and the one that is chosen is kept. */
 async function together(first, world) {
   const { eyes: second, studio } = world.pair;
   await first.page.reload();
@@ -117,8 +117,12 @@ async function together(first, world) {
   first.expect(/status of 412/);
   await save(first.page);
   const dialog = first.page.getByRole("dialog");
-  await dialog.getByText("Both changed, in different ways; yours is kept").waitFor();
+  await dialog.getByText("Both changed these in different ways").waitFor();
+  const clash = dialog.getByRole("group").filter({ hasText: "pack" });
+  await clash.getByRole("radio", { name: "Yours Packed in wood" }).waitFor();
+  await clash.getByRole("radio", { name: "Theirs Packed in paper" }).check();
   await first.look("clash");
+  await clash.getByRole("radio", { name: "Yours Packed in wood" }).check();
   await named(first.page, "button", "Join both").click();
   await card(first.page, "Packed in wood").waitFor();
   assert.equal(textOf(await stored(world.call, ID), "pack").metadata.displayText, "Packed in paper");

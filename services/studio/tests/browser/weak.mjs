@@ -62,8 +62,13 @@ export async function offline({ page, context, expect }, { studio }) {
   await broken.waitFor({ timeout: 5000 });
   await rail(page, "Cluster").click();
   await named(page, "heading", "Cluster").first().waitFor();
+  // What is shown is not of now, and no node answers.
+  const stale = page.getByText("What is shown is as of");
+  await stale.waitFor();
+  await page.getByText("Answers you").waitFor({ state: "detached" });
   await context.setOffline(false);
   await broken.waitFor({ state: "detached", timeout: 10_000 });
+  await stale.waitFor({ state: "detached" });
 }
 
 const FLOOD = "browser-flood";

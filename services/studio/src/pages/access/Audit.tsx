@@ -2,17 +2,16 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { get } from "../../api/client";
 import type { Api } from "../../api/types";
 import { pageOf, useAddress } from "../../app/address";
-import { timeOf } from "../../lib/filters";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
-import { Field } from "../../ui/Field";
+import { Field, Select } from "../../ui/Field";
 import { List } from "../../ui/List";
 import { Badge } from "../../ui/State";
 import type { Column } from "../../ui/Table";
 import { Time } from "../../ui/Time";
+import { askedOf, FILTERS, KINDS, namesOf, OUTCOMES } from "./asking";
 
 const PAGE_SIZE = 50;
-const FILTERS = ["who", "what", "target", "from"] as const;
 
 const COLUMNS: Column<Api["AuditEntry"]>[] = [
   { key: "at", head: t.access.at, cell: (row) => <Time at={row.at} /> },
@@ -44,16 +43,23 @@ const COLUMNS: Column<Api["AuditEntry"]>[] = [
 export function Audit() {
   const [search, change] = useAddress();
   const page = pageOf(search);
-  const asked = {
-    who: search.who,
-    what: search.what,
-    target: search.target,
-    from: search.from ? timeOf(search.from, Date.now()) : undefined,
-  };
+  const { wrong } = askedOf(search, Date.now());
+  const isFiltered = [...FILTERS, "outcome"].some((name) => search[name] && !wrong.includes(name));
   const query = useQuery({
-    queryKey: ["audit", search.who, search.what, search.target, search.from, page],
-    queryFn: ({ signal }) =>
-      get<Api["Paged_AuditEntry"]>("/audit", { ...asked, page, pageSize: PAGE_SIZE }, signal),
+    queryKey: ["audit", ...FILTERS.map((name) => search[name]), search.outcome, page],
+    queryFn: async ({ signal }) => {
+      const { asked } = askedOf(search, Date.now());
+      let found: Api["Paged_AuditEntry"] | undefined;
+      for (const who of namesOf(search.who)) {
+        found = await get<Api["Paged_AuditEntry"]>(
+          "/audit",
+          { ...asked, who, page, pageSize: PAGE_SIZE },
+          signal,
+        );
+        if (found.totalCount > 0) break;
+      }
+      return found ?? { items: [], totalCount: 0 };
+    },
     placeholderData: keepPreviousData,
   });
   return (
@@ -69,6 +75,8 @@ export function Audit() {
             what: read("what"),
             target: read("target"),
             from: read("from"),
+            until: read("until"),
+            outcome: read("outcome"),
             page: undefined,
           });
         }}
@@ -80,15 +88,34 @@ export function Audit() {
             label={t.access.filters[name]}
             name={name}
             defaultValue={search[name] ?? ""}
+            error={wrong.includes(name) ? t.filters.timeError : undefined}
+            aria-invalid={wrong.includes(name)}
           />
         ))}
+        <Select
+          key={`outcome${search.outcome ?? ""}`}
+          className="w-44"
+          label={t.access.outcome}
+          name="outcome"
+          defaultValue={wrong.includes("outcome") ? "" : (search.outcome ?? "")}
+          options={[
+            ["", t.access.anyOutcome],
+            ...OUTCOMES.map((outcome) => [outcome, t.server[outcome] ?? outcome] as const),
+          ]}
+        />
         <Button type="submit">{t.filters.apply}</Button>
       </form>
+      {wrong.length > 0 && (
+        <p role="status" className="border-b border-line px-4 py-1.5 text-sm text-waiting">
+          {t.filters.ignored(wrong.map((name) => `${name}=${search[name] ?? ""}`).join(", "))}
+        </p>
+      )}
       <List
         query={query}
         rows={({ items }) => items}
         paged={{ total: ({ totalCount }) => totalCount, size: PAGE_SIZE }}
-        empty={t.access.noAudit}
+        empty={isFiltered ? t.access.nothingMatches : t.access.noAudit}
+        emptyHint={search.who ? t.access.whoHint(KINDS.join(", ")) : undefined}
         label={t.access.audit}
         columns={COLUMNS}
         rowKey={(row) => `${row.at}${row.what}${row.target}`}

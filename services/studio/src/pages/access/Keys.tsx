@@ -3,41 +3,44 @@ import { useState } from "react";
 import { id, post } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
+import { DAYS_MAX, lifetimeOf } from "../../lib/lifetime";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
-import { Field, TextArea } from "../../ui/Field";
+import { Field } from "../../ui/Field";
 import { List } from "../../ui/List";
 import { Time } from "../../ui/Time";
-import { Bar, listOf, Make, Removal } from "./parts";
+import { Permissions } from "./Permissions";
+import { Bar, Make, Removal } from "./parts";
 import { keysQuery } from "./queries";
-
-const DAY = 86_400;
 
 function Form({ onClose }: { onClose: () => void }) {
   const client = useQueryClient();
   const [name, setName] = useState("");
-  const [permissions, setPermissions] = useState("*");
+  const [permissions, setPermissions] = useState<string[]>([]);
   const [days, setDays] = useState("");
+  const lifetime = lifetimeOf(days);
   const make = async () => {
-    const lifetimeSeconds = Number(days) > 0 ? Math.round(Number(days) * DAY) : undefined;
-    const body = { name, permissions: listOf(permissions), lifetimeSeconds };
+    if (lifetime === null) return undefined;
+    const body = { name, permissions, lifetimeSeconds: lifetime };
     const made = await post<Api["KeyMade"]>("/api-keys", body);
     void client.invalidateQueries({ queryKey: ["keys"] });
     return { [t.login.key]: made.key };
   };
   return (
-    <Make title={t.access.newKey} verb={t.access.newKey} make={make} onClose={onClose}>
+    <Make
+      title={t.access.newKey}
+      verb={t.access.newKey}
+      make={make}
+      disabled={permissions.length === 0 || lifetime === null}
+      onClose={onClose}
+    >
       <Field label={t.columns.name} value={name} required onChange={(event) => setName(event.target.value)} />
-      <TextArea
-        label={t.access.permissions}
-        hint={t.access.permissionsHint}
-        rows={4}
-        value={permissions}
-        onChange={(event) => setPermissions(event.target.value)}
-      />
+      <Permissions chosen={permissions} onChange={setPermissions} />
       <Field
         label={t.access.days}
         hint={t.access.daysHint}
+        error={lifetime === null ? t.access.daysError(DAYS_MAX) : undefined}
+        aria-invalid={lifetime === null}
         inputMode="numeric"
         value={days}
         onChange={(event) => setDays(event.target.value)}

@@ -3,11 +3,13 @@ import { useState } from "react";
 import { id, post, put } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
+import { idOf } from "../../lib/permissions";
 import { t } from "../../text";
-import { Field, TextArea } from "../../ui/Field";
+import { Field } from "../../ui/Field";
 import { List } from "../../ui/List";
 import { Menu } from "../../ui/Menu";
-import { Bar, listOf, Make, Removal } from "./parts";
+import { Permissions } from "./Permissions";
+import { Bar, Make, Removal } from "./parts";
 import { rolesQuery } from "./queries";
 
 type Role = Api["RoleSummary"];
@@ -15,11 +17,12 @@ type Role = Api["RoleSummary"];
 function Form({ role, onClose }: { role?: Role; onClose: () => void }) {
   const client = useQueryClient();
   const [name, setName] = useState(role?.name ?? "");
-  const [permissions, setPermissions] = useState(role?.permissions.join("\n") ?? "");
+  const [ownId, setOwnId] = useState("");
+  const [permissions, setPermissions] = useState<string[]>(role?.permissions ?? []);
   const make = async () => {
-    const body = { name, permissions: listOf(permissions) };
+    const body = { name, permissions };
     if (role) await put(`/identity/roles/${id(role.id)}`, body);
-    else await post("/identity/roles", body);
+    else await post("/identity/roles", { ...body, id: ownId.trim() || undefined });
     void client.invalidateQueries({ queryKey: ["roles"] });
     return undefined;
   };
@@ -28,15 +31,21 @@ function Form({ role, onClose }: { role?: Role; onClose: () => void }) {
       title={role ? role.name : t.access.newRole}
       verb={role ? t.save : t.access.newRole}
       make={make}
+      doubt={permissions.length === 0 ? t.access.emptyRole : undefined}
       onClose={onClose}
     >
       <Field label={t.columns.name} value={name} required onChange={(event) => setName(event.target.value)} />
-      <TextArea
-        label={t.access.permissions}
-        hint={t.access.permissionsHint}
-        value={permissions}
-        onChange={(event) => setPermissions(event.target.value)}
+      <Field
+        label={t.columns.id}
+        hint={role ? t.access.idStays : t.access.idHint}
+        value={role?.id ?? ownId}
+        readOnly={role !== undefined}
+        pattern="[a-z0-9]+(-[a-z0-9]+)*"
+        maxLength={200}
+        placeholder={role ? undefined : idOf(name)}
+        onChange={(event) => setOwnId(event.target.value)}
       />
+      <Permissions chosen={permissions} onChange={setPermissions} />
     </Make>
   );
 }

@@ -1,6 +1,8 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { del } from "../../api/client";
+import { asProblem, Problem } from "../../api/problem";
+import { wrongIn } from "../../lib/permissions";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Code } from "../../ui/Code";
@@ -27,15 +29,34 @@ interface MakeProps {
   verb: string;
   /** Does it; what it answers is shown once. */
   make: () => Promise<Record<string, string> | undefined>;
+  /** Something is missing yet, or wrong. */
+  disabled?: boolean;
+  /** What is odd about it: it is made only when the button is pressed again. */
+  doubt?: string;
   onClose: () => void;
   children: ReactNode;
 }
 
+/** A refusal that lists all permissions there are says only which ones are wrong. */
+function brief(failure: unknown): unknown {
+  const problem = asProblem(failure);
+  const wrong = wrongIn(problem.detail);
+  if (wrong.length === 0) return failure;
+  return new Problem(
+    problem.status,
+    problem.title,
+    t.access.wrongPermission(wrong.join(", ")),
+    problem.request,
+  );
+}
+
 /** A form that makes something; a password or key that comes of it is shown once. */
-export function Make({ title, verb, make, onClose, children }: MakeProps) {
+export function Make({ title, verb, make, disabled, doubt, onClose, children }: MakeProps) {
   const [once, setOnce] = useState<Record<string, string>>();
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
+  const [doubted, setDoubted] = useState<string>();
+  const isAsked = doubt !== undefined && doubted === doubt;
   if (once) {
     return (
       <Dialog title={title} onClose={onClose}>
@@ -62,6 +83,8 @@ export function Make({ title, verb, make, onClose, children }: MakeProps) {
         className="space-y-3"
         onSubmit={async (event) => {
           event.preventDefault();
+          setDoubted(doubt);
+          if (doubt !== undefined && !isAsked) return;
           setBusy(true);
           setError(undefined);
           try {
@@ -69,17 +92,22 @@ export function Make({ title, verb, make, onClose, children }: MakeProps) {
             if (shown) setOnce(shown);
             else onClose();
           } catch (failure) {
-            setError(failure);
+            setError(brief(failure));
           }
           setBusy(false);
         }}
       >
         {children}
         {error !== undefined && <Failed error={error} />}
+        {isAsked && (
+          <p role="alert" className="text-sm text-waiting">
+            {doubt}
+          </p>
+        )}
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>{t.keep}</Button>
-          <Button type="submit" tone="main" busy={busy}>
-            {verb}
+          <Button type="submit" tone="main" busy={busy} disabled={disabled}>
+            {isAsked ? t.access.allTheSame : verb}
           </Button>
         </div>
       </form>
@@ -145,9 +173,4 @@ export function Choices({
       </div>
     </fieldset>
   );
-}
-
-/** Text with one permission a line, or with commas, as a list. */
-export function listOf(text: string): string[] {
-  return text.split(/[\s,]+/).filter(Boolean);
 }

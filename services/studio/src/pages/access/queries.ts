@@ -21,3 +21,9 @@ export const keysQuery = queryOptions({
   queryKey: ["keys"],
   queryFn: ({ signal }) => get<Api["Items_KeySummary"]>("/api-keys", undefined, signal),
 });
+
+/** What the caller may do, and can give to others. */
+export const meQuery = queryOptions({
+  queryKey: ["me"],
+  queryFn: ({ signal }) => get<Api["Me"]>("/identity/me", undefined, signal),
+});

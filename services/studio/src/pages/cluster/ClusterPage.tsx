@@ -5,6 +5,7 @@ import { metricsQuery, nodesQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { useAddress } from "../../app/address";
+import { isGone } from "../../app/stale";
 import { quoted, staunch } from "../../lib/shell";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
@@ -185,7 +186,7 @@ export function ClusterPage() {
                       <NodeCard
                         key={node.node}
                         node={node}
-                        answers={node.node === seen.node}
+                        answers={node.node === seen.node && !isGone(nodes.error ?? nodes.failureReason)}
                         executor={status.data?.nodes.find((one) => one.node === node.node)}
                         onAsk={(deed) => setAsked({ deed, node: node.node })}
                         onResume={() => void resume(node.node)}

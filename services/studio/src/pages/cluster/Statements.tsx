@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { get } from "../../api/client";
 import type { Api } from "../../api/types";
 import { useAddress } from "../../app/address";
-import { formatCount } from "../../lib/format";
+import { formatCount, formatDecimal } from "../../lib/format";
 import { staunch } from "../../lib/shell";
 import { language, t } from "../../text";
 import { CopyCommands } from "../../ui/Code";
@@ -15,7 +15,7 @@ const SHOWN_MAX = 20;
 const ORDERS = ["Total", "Mean", "Max", "Count"] as const;
 type Row = Api["StatementShown"];
 
-const ms = (time: number) => `${time.toFixed(1)} ms`;
+const ms = (time: number) => `${formatDecimal(time, 1)} ms`;
 
 const COLUMNS: Column<Row>[] = [
   {

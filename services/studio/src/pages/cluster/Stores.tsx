@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { get } from "../../api/client";
 import { natsQuery } from "../../api/queries";
 import type { Api } from "../../api/types";
-import { formatBytes, formatCount } from "../../lib/format";
+import { formatBytes, formatCount, formatDecimal } from "../../lib/format";
 import { staunch } from "../../lib/shell";
 import { language, t } from "../../text";
 import { CopyCommands } from "../../ui/Code";
@@ -111,7 +111,7 @@ export function Database() {
               facts={[
                 [t.cluster.answersHere, held.node],
                 [t.cluster.databaseTime, <Time key="time" at={held.time} exact />],
-                [t.cluster.latency, `${held.latencyMs.toFixed(1)} ms`],
+                [t.cluster.latency, `${formatDecimal(held.latencyMs, 1)} ms`],
                 [t.cluster.queued, number(held.queued)],
               ]}
             />

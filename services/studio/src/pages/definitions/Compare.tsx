@@ -3,6 +3,7 @@ import { definitionQuery } from "../../api/queries";
 import type { Api } from "../../api/types";
 import { activitiesIn, nameOf } from "../../graph/activities";
 import { compare } from "../../graph/compare";
+import { type TypeWords, useTypeWords } from "../../graph/words";
 import { diffLines, nearChanges } from "../../lib/diff";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
@@ -29,9 +30,9 @@ interface Named {
 }
 
 /** The activities of a version by their ids, each with the name that the graph shows. */
-function namedIn(root: unknown, ids: string[]): Named[] {
+function namedIn(root: unknown, ids: string[], words: TypeWords): Named[] {
   const all = activitiesIn(root);
-  return ids.map((id) => ({ id, name: nameOf(all.get(id) ?? { id }) }));
+  return ids.map((id) => ({ id, name: nameOf(all.get(id) ?? { id }, words) }));
 }
 
 function Group({ word, tone, of }: { word: string; tone: "good" | "warn" | "bad"; of: Named[] }) {
@@ -79,6 +80,7 @@ interface Props {
 /** What changed from another version to the one that is shown. */
 export function Compare({ current, other, onClose }: Props) {
   const query = useQuery(definitionQuery(current.definitionId, other));
+  const words = useTypeWords();
   return (
     <section
       className="space-y-3 border-t border-line p-4"
@@ -95,9 +97,9 @@ export function Compare({ current, other, onClose }: Props) {
           if (old === now) return <p className="text-sm text-soft">{t.definitions.same}</p>;
           return (
             <>
-              <Group word={t.definitions.added} tone="good" of={namedIn(current.root, added)} />
-              <Group word={t.definitions.changed} tone="warn" of={namedIn(current.root, changed)} />
-              <Group word={t.definitions.removed} tone="bad" of={namedIn(before.root, removed)} />
+              <Group word={t.definitions.added} tone="good" of={namedIn(current.root, added, words)} />
+              <Group word={t.definitions.changed} tone="warn" of={namedIn(current.root, changed, words)} />
+              <Group word={t.definitions.removed} tone="bad" of={namedIn(before.root, removed, words)} />
               <Text before={old} after={now} />
             </>
           );

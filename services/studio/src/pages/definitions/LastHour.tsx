@@ -2,7 +2,8 @@ import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { get, id } from "../../api/client";
 import type { Api } from "../../api/types";
-import { activitiesIn, nameOf } from "../../graph/activities";
+import { activitiesIn, titlesOf } from "../../graph/activities";
+import { useTypeWords } from "../../graph/words";
 import { activityWord, formatCount, formatDuration } from "../../lib/format";
 import { language, t } from "../../text";
 import { List } from "../../ui/List";
@@ -35,11 +36,10 @@ export function LastHour({
   onActivity: (activity: string) => void;
 }) {
   const query = useQuery(figuresQuery(definition));
-  const activities = useMemo(() => activitiesIn(root), [root]);
-  const nameIn = ({ activityId, activityType }: Api["FiguresOfActivity"]) => {
-    const found = activities.get(activityId);
-    return found ? nameOf(found) : activityWord(activityId, undefined, activityType);
-  };
+  const words = useTypeWords();
+  const titles = useMemo(() => titlesOf(activitiesIn(root), words), [root, words]);
+  const nameIn = ({ activityId, activityType }: Api["FiguresOfActivity"]) =>
+    titles.get(activityId) ?? activityWord(activityId, undefined, activityType);
   const columns: Column<Api["FiguresOfActivity"]>[] = [
     {
       key: "activity",

@@ -1,5 +1,7 @@
+import { useReactFlow } from "@xyflow/react";
 import { useEffect, useRef } from "react";
 import { addType } from "./deeds";
+import { showSelected } from "./fit";
 import { Offers } from "./Palette";
 import { useStudio, useView } from "./store";
 import { w } from "./words";
@@ -10,6 +12,7 @@ const HEIGHT = 360;
 /** The palette where it is wanted: at the end of a line, on a line, or at the selection. */
 export function AddMenu() {
   const studio = useStudio();
+  const flow = useReactFlow();
   const adding = useView((state) => state.adding);
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -24,7 +27,7 @@ export function AddMenu() {
       document.removeEventListener("mousedown", away);
     };
   }, [adding, studio]);
-  if (!adding) return null;
+  if (!adding || studio.isLocked) return null;
   const left = Math.max(8, Math.min(adding.screen.x, window.innerWidth - WIDTH - 8));
   const top = Math.max(8, Math.min(adding.screen.y, window.innerHeight - HEIGHT - 8));
   const close = () => {
@@ -49,6 +52,7 @@ export function AddMenu() {
         onChoose={(type) => {
           addType(studio, type, adding.how);
           close();
+          showSelected(studio, flow, true);
         }}
       />
     </div>

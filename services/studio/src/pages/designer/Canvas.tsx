@@ -46,15 +46,16 @@ function useCards() {
   const found = useView((state) => state.found);
   const marks = useView((state) => state.marks);
   const pins = useView((state) => state.trial.pins);
+  const { isLocked } = useStudio();
   const isReadonly = useView((state) => membersOf(state.history.doc)?.isReadonly === true);
   const problems = useMemo(() => problemsByKey([...local, ...found]), [local, found]);
   const before = useRef({ nodes: new Map<string, CardNode>(), edges: new Map<string, WireEdge>() });
   const nodes = useMemo(() => {
-    const from = { index, view, places, selected, problems, marks, inPlace, pins, isReadonly };
+    const from = { index, view, places, selected, problems, marks, inPlace, pins, isReadonly, isLocked };
     const all = nodesOf(from, before.current.nodes);
     before.current.nodes = new Map(all.map((node) => [node.id, node]));
     return all;
-  }, [index, view, places, selected, problems, marks, inPlace, pins, isReadonly]);
+  }, [index, view, places, selected, problems, marks, inPlace, pins, isReadonly, isLocked]);
   const edges = useMemo(() => {
     const all = edgesOf(view, lines, marks, before.current.edges);
     before.current.edges = new Map(all.map((edge) => [edge.id, edge]));
@@ -141,6 +142,9 @@ export function Canvas() {
       </svg>
       <ReactFlow
         {...handlers}
+        nodesDraggable={!studio.isLocked}
+        nodesConnectable={!studio.isLocked}
+        edgesReconnectable={!studio.isLocked}
         nodes={shown}
         edges={isDrawnAtOnce ? NO_EDGES : edges}
         nodeTypes={nodeTypes}

@@ -73,9 +73,9 @@ export const Card = memo(({ data, selected }: NodeProps<CardNode>) => {
         <span className="inner min-w-0 flex-1">
           <span className="block truncate text-sm leading-5 font-medium">{card.name}</span>
           <span className="block truncate text-xs text-soft">
-            {card.isStart && card.type && card.type !== w.start
-              ? `${w.start} · ${card.type}`
-              : card.type || w.state}
+            {card.isStart && card.about && card.type !== w.start
+              ? `${w.start} · ${card.about}`
+              : card.about || card.type || w.state}
           </span>
         </span>
         {isPinned && (

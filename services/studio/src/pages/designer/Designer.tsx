@@ -24,7 +24,7 @@ import { PublishPanel } from "./PublishPanel";
 import { RunBar } from "./RunBar";
 import { RunDialog } from "./RunDialog";
 import { useSaving } from "./saving";
-import { type Studio, StudioContext, useStudio, useView } from "./store";
+import { SAVING, type Studio, StudioContext, useStudio, useView } from "./store";
 import { Toolbar } from "./Toolbar";
 import { Tree } from "./Tree";
 import { w } from "./words";
@@ -40,7 +40,7 @@ function Left() {
       className="flex shrink-0 flex-col border-r border-line bg-raised max-md:hidden"
     >
       <div role="tablist" className="flex shrink-0 border-b border-line px-1">
-        {(["palette", "tree"] as const).map((one) => (
+        {(studio.isLocked ? (["tree"] as const) : (["palette", "tree"] as const)).map((one) => (
           <button
             key={one}
             type="button"
@@ -53,7 +53,7 @@ function Left() {
           </button>
         ))}
       </div>
-      {left === "palette" ? <Palette /> : <Tree />}
+      {left === "palette" && !studio.isLocked ? <Palette /> : <Tree />}
     </Panel>
   );
 }
@@ -83,7 +83,7 @@ function Frame() {
   useEffect(() => void preloadWhenIdle([TextTab.preload, Code.preload]), []);
   useEffect(() => listenToClipboard(studio), [studio]);
   useEffect(() => followAddress(studio), [studio]);
-  useEffect(() => (can("write:workflow-definitions") ? followChanges(studio) : undefined), [studio]);
+  useEffect(() => (can(SAVING) ? followChanges(studio) : undefined), [studio]);
   const isUnsaved = () => studio.isDirty() && studio.get().history.past.length > 0;
   const leaving = useBlocker({
     shouldBlockFn: isUnsaved,
@@ -92,19 +92,24 @@ function Frame() {
   });
   useEffect(() => {
     const deeds = {
-      save: () => void saving.save(),
+      save: () => {
+        if (!studio.isLocked) void saving.save();
+      },
       publish: () => {
-        const mayNot = membersOf(studio.get().history.doc)?.isReadonly === true;
+        const mayNot = studio.isLocked || membersOf(studio.get().history.doc)?.isReadonly === true;
         if (can("publish:workflow-definitions") && !mayNot) setAsked("publish");
       },
-      run: () => setAsked("run"),
+      run: () => {
+        if (can("exec:workflow-definitions")) setAsked("run");
+      },
       tryOut: () => {
         if (can("exec:tests")) studio.set({ drawer: "trial" });
       },
       help: () => setAsked("keys"),
       connect: () => {
         const { selected, view } = studio.get();
-        if (selected.length > 0 && (view.kind === "flow" || view.kind === "machine")) setAsked("connect");
+        if (!studio.isLocked && selected.length > 0 && (view.kind === "flow" || view.kind === "machine"))
+          setAsked("connect");
       },
     };
     const key = (event: KeyboardEvent) => {
@@ -130,10 +135,15 @@ function Frame() {
         onRun={() => setAsked("run")}
         onHelp={() => setAsked("keys")}
       />
-      {isReadonly && (
+      {studio.isLocked && (
+        <p role="status" className="border-b border-line bg-sunken px-3 py-1 text-sm text-waiting">
+          {w.mayNotSave(SAVING)}
+        </p>
+      )}
+      {isReadonly && !studio.isLocked && (
         <p className="border-b border-line bg-sunken px-3 py-1 text-sm text-waiting">{w.readonly}</p>
       )}
-      {isOlder && !isReadonly && (
+      {isOlder && !isReadonly && !studio.isLocked && (
         <p className="border-b border-line bg-sunken px-3 py-1 text-sm text-waiting">{w.olderNote}</p>
       )}
       <div className="flex min-h-0 flex-1">

@@ -7,6 +7,7 @@ import { w } from "./words";
 export function EmptyPage() {
   const studio = useStudio();
   const view = useView((state) => state.view);
+  if (studio.isLocked) return null;
   const isMachine = view.kind === "machine";
   return (
     <div className="pointer-events-none absolute inset-0 flex flex-col items-center justify-center gap-3 p-6 text-center">

@@ -78,7 +78,7 @@ function Place({ chip, name }: { chip: Chip; name: string }) {
     const from = view.items.findIndex((item) => item.key === key);
     return dropAt(boxes, from, at, { isDown: isDownward(view), margin: 2 * EDGE, pad: EDGE / 2 });
   };
-  const canReorder = view.kind === "list" && !isReadonly;
+  const canReorder = view.kind === "list" && !isReadonly && !studio.isLocked;
   const order = useReorder(dropOf, canReorder ? (key, by) => reorderBy(studio, key, by) : undefined);
   const line = order.drop?.line;
   return (

@@ -1,16 +1,18 @@
 import { useMemo } from "react";
 import { type Entry, nameOf, typeOf } from "../../model/activities";
-import { remove, setMember } from "../../model/commands";
+import { remove } from "../../model/commands";
 import { type ActivityType, memberOf } from "../../model/descriptors";
-import { type Json, listOf, membersOf, textOf } from "../../model/json";
+import { membersOf, textOf } from "../../model/json";
 import { listOfEntry } from "../../model/order";
 import { Button } from "../../ui/Button";
-import { Check, Field, Select, TextArea } from "../../ui/Field";
+import { Check, Field, TextArea } from "../../ui/Field";
 import { cardOf } from "./cards";
 import { alignSelected, duplicateSelected, removeSelected, reorderBy, wrapSelected } from "./deeds";
 import { InputField } from "./editors/InputField";
 import { Glyph } from "./Glyph";
 import { LinePanel } from "./LinePanel";
+import { Locked } from "./Locked";
+import { Outputs, useSet } from "./Outputs";
 import { Section } from "./Section";
 import { StatePanel } from "./StatePanel";
 import { useStudio, useView } from "./store";
@@ -18,61 +20,6 @@ import { TestActivity } from "./TestActivity";
 import { Tried } from "./Tried";
 import { WorkflowPanel } from "./WorkflowPanel";
 import { w } from "./words";
-
-/** Changes a member of an activity that is no input. */
-function useSet(entry: Entry) {
-  const studio = useStudio();
-  return (path: readonly string[], value: Json | undefined, label = w.did.set) => {
-    const now = studio.get().index.get(entry.key);
-    if (now) studio.do(setMember(studio.get().index, now, path, value, label));
-  };
-}
-
-function Outputs({ entry, type }: { entry: Entry; type: ActivityType }) {
-  const set = useSet(entry);
-  const doc = useView((state) => membersOf(state.history.doc));
-  const variables = listOf(doc?.variables).flatMap((one) => {
-    const held = membersOf(one);
-    return held
-      ? [[textOf(held.id) || textOf(held.name), `${w.variable}: ${textOf(held.name)}`] as const]
-      : [];
-  });
-  const outputs = listOf(doc?.outputs).map((one) => textOf(membersOf(one)?.name));
-  const shown = type.outputs.filter((output) => output.isBrowsable);
-  if (shown.length === 0) return null;
-  return (
-    <Section title={w.outputs} isOpen={false}>
-      {shown.map((output) => {
-        const member = memberOf(output.name);
-        const held = membersOf(entry.activity[member]);
-        const now = textOf(membersOf(held?.memoryReference)?.id);
-        const options: (readonly [string, string])[] = [
-          ["", w.notKept],
-          ...variables,
-          ...outputs.map((name) => [name, `${w.outputs}: ${name}`] as const),
-        ];
-        if (!options.some(([value]) => value === now)) options.push([now, now]);
-        return (
-          <Select
-            key={output.name}
-            label={`${output.displayName} (${output.typeName})`}
-            hint={output.description}
-            options={options}
-            value={now}
-            onChange={(event) => {
-              const id = event.target.value;
-              const next = {
-                ...(held ?? { typeName: output.typeName }),
-                memoryReference: { ...membersOf(held?.memoryReference), id },
-              };
-              set([member], id ? next : undefined);
-            }}
-          />
-        );
-      })}
-    </Section>
-  );
-}
 
 function Inside({ entry, type }: { entry: Entry; type: ActivityType | undefined }) {
   const studio = useStudio();
@@ -118,31 +65,33 @@ function ActivitySettings({ entry, type }: { entry: Entry; type: ActivityType | 
   };
   return (
     <Section title={w.settings} isOpen={false}>
-      <Field
-        label={w.activityName}
-        value={textOf(activity.name)}
-        onChange={(event) => set(["name"], event.target.value || undefined, w.did.rename)}
-      />
-      <TextArea
-        label={w.description}
-        rows={2}
-        value={textOf(membersOf(activity.metadata)?.description)}
-        onChange={(event) => set(["metadata", "description"], event.target.value || undefined)}
-      />
-      {type?.kind === "Trigger" && (
-        <Check
-          label={w.canStart}
-          checked={flag("canStartWorkflow")}
-          onChange={(event) => setFlag("canStartWorkflow", event.target.checked)}
+      <Locked>
+        <Field
+          label={w.activityName}
+          value={textOf(activity.name)}
+          onChange={(event) => set(["name"], event.target.value || undefined, w.did.rename)}
         />
-      )}
-      {type?.kind === "Task" && (
-        <Check
-          label={w.background}
-          checked={flag("runAsynchronously")}
-          onChange={(event) => setFlag("runAsynchronously", event.target.checked)}
+        <TextArea
+          label={w.description}
+          rows={2}
+          value={textOf(membersOf(activity.metadata)?.description)}
+          onChange={(event) => set(["metadata", "description"], event.target.value || undefined)}
         />
-      )}
+        {type?.kind === "Trigger" && (
+          <Check
+            label={w.canStart}
+            checked={flag("canStartWorkflow")}
+            onChange={(event) => setFlag("canStartWorkflow", event.target.checked)}
+          />
+        )}
+        {type?.kind === "Task" && (
+          <Check
+            label={w.background}
+            checked={flag("runAsynchronously")}
+            onChange={(event) => setFlag("runAsynchronously", event.target.checked)}
+          />
+        )}
+      </Locked>
       <p className="text-xs text-soft">
         {w.activityId}: <code className="font-mono break-all select-all">{entry.key}</code>
       </p>
@@ -172,38 +121,40 @@ function ActivityPanel({ entry }: { entry: Entry }) {
   return (
     <>
       <header className="border-b border-line px-3 py-2">
-        <div className="flex items-center gap-2 text-xs text-soft">
-          <Glyph of={cardOf(entry, type).glyph} size={16} />
-          <span className="min-w-0 flex-1 truncate">{type?.displayName ?? typeOf(entry.activity)}</span>
-          {list.length > 1 && (
-            <>
-              <Button
-                tone="quiet"
-                icon="up"
-                label={w.moveUp}
-                disabled={isReadonly || at <= 0}
-                onClick={() => reorderBy(studio, entry.key, -1)}
-              />
-              <Button
-                tone="quiet"
-                icon="down"
-                label={w.moveDown}
-                disabled={isReadonly || at === list.length - 1}
-                onClick={() => reorderBy(studio, entry.key, 1)}
-              />
-            </>
-          )}
-          <Button tone="quiet" icon="copy" label={w.duplicate} onClick={() => duplicateSelected(studio)} />
-          <Button tone="quiet" icon="bin" label={w.remove} onClick={() => removeSelected(studio)} />
-        </div>
-        <Field
-          label={w.displayText}
-          value={textOf(membersOf(entry.activity.metadata)?.displayText)}
-          placeholder={nameOf(entry.activity, type)}
-          onChange={(event) =>
-            set(["metadata", "displayText"], event.target.value || undefined, w.did.rename)
-          }
-        />
+        <Locked className="">
+          <div className="flex items-center gap-2 text-xs text-soft">
+            <Glyph of={cardOf(entry, type).glyph} size={16} />
+            <span className="min-w-0 flex-1 truncate">{type?.displayName ?? typeOf(entry.activity)}</span>
+            {list.length > 1 && (
+              <>
+                <Button
+                  tone="quiet"
+                  icon="up"
+                  label={w.moveUp}
+                  disabled={isReadonly || at <= 0}
+                  onClick={() => reorderBy(studio, entry.key, -1)}
+                />
+                <Button
+                  tone="quiet"
+                  icon="down"
+                  label={w.moveDown}
+                  disabled={isReadonly || at === list.length - 1}
+                  onClick={() => reorderBy(studio, entry.key, 1)}
+                />
+              </>
+            )}
+            <Button tone="quiet" icon="copy" label={w.duplicate} onClick={() => duplicateSelected(studio)} />
+            <Button tone="quiet" icon="bin" label={w.remove} onClick={() => removeSelected(studio)} />
+          </div>
+          <Field
+            label={w.displayText}
+            value={textOf(membersOf(entry.activity.metadata)?.displayText)}
+            placeholder={nameOf(entry.activity, type)}
+            onChange={(event) =>
+              set(["metadata", "displayText"], event.target.value || undefined, w.did.rename)
+            }
+          />
+        </Locked>
         {type?.description && <p className="mt-2 text-xs text-soft">{type.description}</p>}
         {general.map((problem) => (
           <p
@@ -222,7 +173,9 @@ function ActivityPanel({ entry }: { entry: Entry }) {
             {inputs
               .filter((input) => (input.category ?? "") === group)
               .map((input) => (
-                <InputField key={input.name} entry={entry} input={input} />
+                <Locked key={input.name}>
+                  <InputField entry={entry} input={input} />
+                </Locked>
               ))}
           </Section>
         ))}
@@ -284,7 +237,12 @@ export function Inspector() {
   const entry = selected.length === 1 && selected[0] !== undefined ? index.get(selected[0]) : undefined;
   const state = view.items.find((item) => item.key === selected[0] && item.state);
   const line = view.lines.find((one) => one.id === lines[0]);
-  if (selected.length > 1) return <ManyPanel count={selected.length} />;
+  if (selected.length > 1)
+    return (
+      <Locked>
+        <ManyPanel count={selected.length} />
+      </Locked>
+    );
   if (entry) return <ActivityPanel key={entry.key} entry={entry} />;
   if (state) return <StatePanel key={state.key} item={state} view={view} />;
   if (line)
@@ -295,5 +253,9 @@ export function Inspector() {
         onRemove={() => studio.do(remove(index, view, [], [line.id], w.removeLine))}
       />
     );
-  return <WorkflowPanel />;
+  return (
+    <Locked>
+      <WorkflowPanel />
+    </Locked>
+  );
 }

@@ -7,6 +7,7 @@ import type { Line } from "../../model/view";
 import { Button } from "../../ui/Button";
 import { Field, Select } from "../../ui/Field";
 import { Expression } from "./editors/Expression";
+import { Locked } from "./Locked";
 import { useStudio, useView } from "./store";
 import { w } from "./words";
 
@@ -32,40 +33,44 @@ export function LinePanel({ line, onRemove }: { line: Line; onRemove: () => void
         {name(line.from)} → {name(line.to)}
       </p>
       {view.kind === "flow" && (
-        <Select
-          label={w.outcome}
-          options={outcomes.map((one) => [one, one] as const)}
-          value={line.port}
-          onChange={(event) => {
-            const after = reconnect(index, view, line, { port: event.target.value }, w.did.reconnect);
-            studio.do(after);
-            const next = studio.get().view.lines.find((one) => one.index === line.index);
-            if (next) studio.select([], [next.id]);
-          }}
-        />
+        <Locked>
+          <Select
+            label={w.outcome}
+            options={outcomes.map((one) => [one, one] as const)}
+            value={line.port}
+            onChange={(event) => {
+              const after = reconnect(index, view, line, { port: event.target.value }, w.did.reconnect);
+              studio.do(after);
+              const next = studio.get().view.lines.find((one) => one.index === line.index);
+              if (next) studio.select([], [next.id]);
+            }}
+          />
+        </Locked>
       )}
       {view.kind === "machine" && transition && (
         <>
-          <Field
-            label={w.name}
-            value={textOf(transition.name)}
-            onChange={(event) => set("name", event.target.value, w.did.rename)}
-          />
-          <div>
-            <p className="mb-1 text-xs font-medium text-soft">{w.condition}</p>
-            <Expression
-              label={w.condition}
-              held={transition.condition}
-              owner={view.key ?? ""}
-              onChange={(held) => set("condition", held, w.did.set)}
+          <Locked>
+            <Field
+              label={w.name}
+              value={textOf(transition.name)}
+              onChange={(event) => set("name", event.target.value, w.did.rename)}
             />
-            <p className="mt-1 text-xs text-soft">{w.conditionHint}</p>
-            {transition.condition !== undefined && (
-              <Button tone="quiet" onClick={() => set("condition", undefined, w.did.remove)}>
-                {w.noCondition}
-              </Button>
-            )}
-          </div>
+            <div>
+              <p className="mb-1 text-xs font-medium text-soft">{w.condition}</p>
+              <Expression
+                label={w.condition}
+                held={transition.condition}
+                owner={view.key ?? ""}
+                onChange={(held) => set("condition", held, w.did.set)}
+              />
+              <p className="mt-1 text-xs text-soft">{w.conditionHint}</p>
+              {transition.condition !== undefined && (
+                <Button tone="quiet" onClick={() => set("condition", undefined, w.did.remove)}>
+                  {w.noCondition}
+                </Button>
+              )}
+            </div>
+          </Locked>
           {(["trigger", "action"] as const).map((slot) => (
             <div key={slot} className="flex items-center gap-2 text-sm">
               <span className="flex-1">{w[slot]}</span>
@@ -81,9 +86,11 @@ export function LinePanel({ line, onRemove }: { line: Line; onRemove: () => void
         </>
       )}
       {line.index !== undefined && (
-        <Button tone="danger" onClick={onRemove}>
-          {w.removeLine}
-        </Button>
+        <Locked>
+          <Button tone="danger" onClick={onRemove}>
+            {w.removeLine}
+          </Button>
+        </Locked>
       )}
     </div>
   );

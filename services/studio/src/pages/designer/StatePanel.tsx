@@ -5,6 +5,7 @@ import type { Item, PageView } from "../../model/view";
 import { Button } from "../../ui/Button";
 import { Check, Field } from "../../ui/Field";
 import { removeSelected } from "./deeds";
+import { Locked } from "./Locked";
 import { useStudio } from "./store";
 import { w } from "./words";
 
@@ -27,26 +28,28 @@ export function StatePanel({ item, view }: { item: Item; view: PageView }) {
   return (
     <div className="space-y-3 p-3">
       <h2 className="text-sm font-semibold">{w.state}</h2>
-      <Field
-        label={w.name}
-        defaultValue={name}
-        onBlur={(event) => event.target.value && event.target.value !== name && rename(event.target.value)}
-      />
-      <Check
-        label={w.initialState}
-        checked={textOf(view.inside?.initialState) === name}
-        onChange={(event) =>
-          studio.do(
-            setMember(
-              studio.get().index,
-              { path: view.path },
-              ["initialState"],
-              event.target.checked ? name : undefined,
-              w.did.set,
-            ),
-          )
-        }
-      />
+      <Locked>
+        <Field
+          label={w.name}
+          defaultValue={name}
+          onBlur={(event) => event.target.value && event.target.value !== name && rename(event.target.value)}
+        />
+        <Check
+          label={w.initialState}
+          checked={textOf(view.inside?.initialState) === name}
+          onChange={(event) =>
+            studio.do(
+              setMember(
+                studio.get().index,
+                { path: view.path },
+                ["initialState"],
+                event.target.checked ? name : undefined,
+                w.did.set,
+              ),
+            )
+          }
+        />
+      </Locked>
       {(["entry", "exit"] as const).map((slot) => (
         <div key={slot} className="flex items-center gap-2 text-sm">
           <span className="flex-1">{w[slot]}</span>
@@ -55,9 +58,11 @@ export function StatePanel({ item, view }: { item: Item; view: PageView }) {
           </Button>
         </div>
       ))}
-      <Button tone="danger" onClick={() => removeSelected(studio)}>
-        {w.remove}
-      </Button>
+      <Locked>
+        <Button tone="danger" onClick={() => removeSelected(studio)}>
+          {w.remove}
+        </Button>
+      </Locked>
     </div>
   );
 }

@@ -3,6 +3,7 @@ import { can } from "../../api/session";
 import { idOf, nameOf, slotsOf } from "../../model/activities";
 import { membersOf, textOf } from "../../model/json";
 import { crumbsOf } from "../../model/view";
+import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Menu } from "../../ui/Menu";
 import { slotWord } from "./cards";
@@ -103,29 +104,31 @@ export function Toolbar({ saving, isDirty, onPublish, onRun, onHelp }: Props) {
       <Crumbs />
       <div className="flex-1" />
       <Standing isDirty={isDirty} />
-      <div className="flex items-center">
-        <Button
-          tone="quiet"
-          disabled={past.length === 0}
-          title={isMac ? "⌘Z" : "Ctrl Z"}
-          aria-label={w.undo(past.at(-1)?.label ?? w.nothing)}
-          onClick={() => studio.undo()}
-          className="!w-8 !px-0"
-        >
-          <span aria-hidden="true">↶</span>
-        </Button>
-        <Button
-          tone="quiet"
-          disabled={future.length === 0}
-          title={isMac ? "⇧⌘Z" : "Ctrl Y"}
-          aria-label={w.redo(future[0]?.label ?? w.nothing)}
-          onClick={() => studio.redo()}
-          className="!w-8 !px-0"
-        >
-          <span aria-hidden="true">↷</span>
-        </Button>
-      </div>
-      {isFlow && <Button onClick={() => arrangeAll(studio, flow)}>{w.layout}</Button>}
+      {!studio.isLocked && (
+        <div className="flex items-center">
+          <Button
+            tone="quiet"
+            disabled={past.length === 0}
+            title={isMac ? "⌘Z" : `${t.control} Z`}
+            aria-label={w.undo(past.at(-1)?.label ?? w.nothing)}
+            onClick={() => studio.undo()}
+            className="!w-8 !px-0"
+          >
+            <span aria-hidden="true">↶</span>
+          </Button>
+          <Button
+            tone="quiet"
+            disabled={future.length === 0}
+            title={isMac ? "⇧⌘Z" : `${t.control} Y`}
+            aria-label={w.redo(future[0]?.label ?? w.nothing)}
+            onClick={() => studio.redo()}
+            className="!w-8 !px-0"
+          >
+            <span aria-hidden="true">↷</span>
+          </Button>
+        </div>
+      )}
+      {isFlow && !studio.isLocked && <Button onClick={() => arrangeAll(studio, flow)}>{w.layout}</Button>}
       <Menu
         label={w.more}
         items={[
@@ -135,29 +138,38 @@ export function Toolbar({ saving, isDirty, onPublish, onRun, onHelp }: Props) {
             disabled: count === 0,
             act: () => void navigator.clipboard.writeText(copySelected(studio) ?? ""),
           },
-          {
+          !studio.isLocked && {
             word: w.paste,
             act: () => void navigator.clipboard.readText().then((text) => pasteText(studio, text)),
           },
-          { word: w.duplicate, disabled: count === 0, act: () => duplicateSelected(studio) },
-          {
+          !studio.isLocked && {
+            word: w.duplicate,
+            disabled: count === 0,
+            act: () => duplicateSelected(studio),
+          },
+          !studio.isLocked && {
             word: w.wrapIn("Sequence"),
             disabled: count === 0,
             act: () => wrapSelected(studio, "Elsa.Sequence"),
           },
-          {
+          !studio.isLocked && {
             word: w.wrapIn("Flowchart"),
             disabled: count === 0,
             act: () => wrapSelected(studio, "Elsa.Flowchart"),
           },
-          ...(count > 1
+          ...(count > 1 && !studio.isLocked
             ? ALIGNMENTS.map((how) => ({ word: w.alignments[how], act: () => alignSelected(studio, how) }))
             : []),
           { word: w.keysTitle, act: onHelp },
-          { word: w.remove, danger: true, disabled: count === 0, act: () => removeSelected(studio) },
+          !studio.isLocked && {
+            word: w.remove,
+            danger: true,
+            disabled: count === 0,
+            act: () => removeSelected(studio),
+          },
         ]}
       />
-      {can("write:workflow-definitions") && (
+      {!studio.isLocked && (
         <Button
           busy={saving.busy === "save"}
           disabled={!isDirty || isReadonly}
@@ -171,7 +183,7 @@ export function Toolbar({ saving, isDirty, onPublish, onRun, onHelp }: Props) {
           {w.run}
         </Button>
       )}
-      {can("publish:workflow-definitions") && (
+      {can("publish:workflow-definitions") && !studio.isLocked && (
         <Button tone="main" busy={saving.busy === "publish"} disabled={isReadonly} onClick={onPublish}>
           {w.publish}
         </Button>

@@ -49,10 +49,8 @@ export function Tree() {
   const local = useView((state) => state.problems);
   const found = useView((state) => state.found);
   const isReadonly = useView((state) => membersOf(state.history.doc)?.isReadonly === true);
-  const rows = useMemo(
-    () => rowsOf(index, [...local, ...found], isReadonly),
-    [index, local, found, isReadonly],
-  );
+  const isFixed = isReadonly || studio.isLocked;
+  const rows = useMemo(() => rowsOf(index, [...local, ...found], isFixed), [index, local, found, isFixed]);
   return (
     <TreeList
       label={w.tree}

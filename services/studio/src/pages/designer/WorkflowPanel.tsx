@@ -7,6 +7,7 @@ import { Button } from "../../ui/Button";
 import { Check, Field, Select, TextArea } from "../../ui/Field";
 import { addState } from "./deeds";
 import { useStudio, useView } from "./store";
+import { strategyWord } from "./strategies";
 import { w } from "./words";
 
 function useStrategies(path: string) {
@@ -68,7 +69,12 @@ export function WorkflowPanel() {
       <Select
         label={w.activation}
         options={withNow(
-          [["", w.always], ...(activations ?? []).map((one) => [one.typeName, one.displayName] as const)],
+          [
+            ["", w.always],
+            ...(activations ?? []).map(
+              (one) => [one.typeName, strategyWord(one.typeName, one.displayName)] as const,
+            ),
+          ],
           activation,
         )}
         value={activation}
@@ -79,7 +85,9 @@ export function WorkflowPanel() {
         options={withNow(
           [
             ["", w.serverDefault],
-            ...(incidents ?? []).map((one) => [one.typeName, one.displayName] as const),
+            ...(incidents ?? []).map(
+              (one) => [one.typeName, strategyWord(one.typeName, one.displayName)] as const,
+            ),
           ],
           incident,
         )}

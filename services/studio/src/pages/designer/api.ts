@@ -2,7 +2,7 @@ import { get, id, json, send } from "../../api/client";
 import { asProblem } from "../../api/problem";
 import type { Api } from "../../api/types";
 import { Index } from "../../model/activities";
-import { type ActivityType, Types } from "../../model/descriptors";
+import { Types } from "../../model/descriptors";
 import {
   isMembers,
   type Json,
@@ -46,11 +46,6 @@ export async function openDefinition(
   const file = await read(`/workflow-definitions/${id(definition)}/export`, version, signal);
   if (!lacksIds(file.doc)) return file;
   return read(`/workflow-definitions/by-definition-id/${id(definition)}`, version, signal);
-}
-
-export async function loadTypes(signal?: AbortSignal): Promise<Types> {
-  const answer = await get<{ items: ActivityType[] }>("/descriptors/activities", undefined, signal);
-  return new Types(answer.items);
 }
 
 export const loadVariableTypes = async (signal?: AbortSignal): Promise<string[]> =>

@@ -2,6 +2,7 @@ import {
   childrenMember,
   type Entry,
   type Index,
+  idOf,
   isMachine,
   nameOf,
   type Slot,
@@ -26,6 +27,8 @@ export interface CardView {
   key: string;
   name: string;
   type: string;
+  /** What stands below the name: the type, or the id where the name is that of the type. */
+  about: string;
   glyph: string;
   outcomes: readonly string[];
   chips: readonly Chip[];
@@ -89,10 +92,13 @@ function keptOf(entry: Entry, type: ActivityType | undefined): Kept {
   const was = kept.get(activity);
   if (was && was.type === type && was.key === key) return was;
   const outcomes = outcomesOf(activity, type);
+  const name = nameOf(activity, type);
+  const called = type?.displayName ?? wordsOf(shortType(typeOf(activity)));
   const card: CardView = {
     key,
-    name: nameOf(activity, type),
-    type: type?.displayName ?? wordsOf(shortType(typeOf(activity))),
+    name,
+    type: called,
+    about: name === called ? idOf(activity) : called,
     glyph: glyphOf(type),
     outcomes,
     chips: chipsOf(entry, type),
@@ -131,6 +137,7 @@ export function stateCard(item: Item, inside: Members, owner: string): CardView 
     key: item.key,
     name,
     type: "",
+    about: "",
     glyph: "state",
     outcomes: [""],
     chips: [chip("entry"), chip("exit")],

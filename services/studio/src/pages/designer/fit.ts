@@ -37,8 +37,12 @@ export function showAll(studio: Studio, flow: Shown, isFirst = false): void {
   if (viewport) void flow.setViewport(viewport, { duration: isFirst ? 0 : 150 });
 }
 
-/** Moves the canvas to what is selected, if none of it is seen. */
-export function showSelected(studio: Studio, flow: Shown & Pick<ReactFlowInstance, "getViewport">): void {
+/** Moves the canvas to what is selected, if none of it is seen; or if none is seen as a whole. */
+export function showSelected(
+  studio: Studio,
+  flow: Shown & Pick<ReactFlowInstance, "getViewport">,
+  isWhole = false,
+): void {
   const box = document.getElementById("designer-canvas")?.getBoundingClientRect();
   const { index, selected, shown } = studio.get();
   const { x, y, zoom } = flow.getViewport();
@@ -50,7 +54,9 @@ export function showSelected(studio: Studio, flow: Shown & Pick<ReactFlowInstanc
   if (!box || !first) return;
   const isSeen = places.some(({ at, height }) => {
     const [left, top] = [at.x * zoom + x, at.y * zoom + y];
-    return left < box.width && left + WIDTH * zoom > 0 && top < box.height && top + height * zoom > 0;
+    const [right, bottom] = [left + WIDTH * zoom, top + height * zoom];
+    if (isWhole) return left >= 0 && top >= 0 && right <= box.width && bottom <= box.height;
+    return left < box.width && right > 0 && top < box.height && bottom > 0;
   });
   if (isSeen) return;
   const [middle, line] = [first.at.x + WIDTH / 2, first.at.y + first.height / 2];

@@ -2,29 +2,27 @@
 import { useQuery } from "@tanstack/react-query";
 import { useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
+import { can } from "../../api/session";
+import { activityTypesQuery } from "../../graph/words";
 import type { Types } from "../../model/descriptors";
 import { newDefinition, newId } from "../../model/make";
-import { Failed, Loading } from "../../ui/States";
+import { t } from "../../text";
+import { Empty, Failed, Loading } from "../../ui/States";
 import { readAddress } from "./address";
-import { loadTypes, type Opened, openDefinition } from "./api";
+import { type Opened, openDefinition } from "./api";
 import { Designer } from "./Designer";
-import { Studio } from "./store";
+import { SAVING, Studio } from "./store";
 import { recall } from "./trial";
 import { w } from "./words";
 
-function useTypes() {
-  return useQuery({
-    queryKey: ["descriptors", "activities"],
-    queryFn: ({ signal }) => loadTypes(signal),
-    staleTime: 60_000,
-    refetchOnWindowFocus: false,
-  });
-}
+const useTypes = () => useQuery(activityTypesQuery);
 
 function Open({ types, opened, newer }: { types: Types; opened: Opened; newer?: string }) {
   const [studio] = useState(() => {
     const made = new Studio(opened.doc, types, opened.doc, opened.etag, newer);
     const { page, selected, drawer } = readAddress(window.location.search);
+    made.isLocked = !can(SAVING);
+    if (made.isLocked) made.set({ left: "tree" });
     made.open(page, selected);
     if (drawer) made.set({ drawer });
     recall(made);
@@ -83,6 +81,7 @@ function New({ types }: { types: Types }) {
 /** Draws a workflow that does not exist yet. */
 export function DesignerNew() {
   const types = useTypes();
+  if (!can(SAVING)) return <Empty title={t.problem.titles[403] ?? ""}>{w.mayNotDraw(SAVING)}</Empty>;
   if (types.error) return <Failed error={types.error} retry={() => void types.refetch()} />;
   return types.data ? <New types={types.data} /> : <Loading rows={10} />;
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { TYPES } from "../../model/testing";
-import { leftInspector } from "./keys";
+import { type Deeds, leftInspector, pressed } from "./keys";
 import { Studio } from "./store";
 
 class Box {
@@ -81,4 +81,18 @@ it.each([
 ])("the focus stays: %s", (_, more) => {
   expect(leftInspector(press(more), opened(["a"]))).toBe(false);
   expect(focused).toBe(field);
+});
+
+it("A with the focus on a card asks what comes after it, whatever is selected", () => {
+  class Element {
+    closest = () => ({ getAttribute: () => "a" });
+    getBoundingClientRect = () => ({ right: 100, top: 10 });
+  }
+  vi.stubGlobal("HTMLElement", Element);
+  const target = new Element();
+  vi.stubGlobal("document", { querySelector: () => target, getElementById: () => target });
+  const studio = opened([]);
+  expect(pressed(press({ key: "a", target }), studio, {} as never, {} as Deeds)).toBe(true);
+  expect(studio.get().selected).toEqual(["a"]);
+  expect(studio.get().adding?.screen).toEqual({ x: 116, y: 10 });
 });

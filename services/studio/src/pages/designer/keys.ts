@@ -59,7 +59,16 @@ function withControl(event: KeyboardEvent, studio: Studio, deeds: Deeds): boolea
   }
 }
 
-function askForActivity(studio: Studio): void {
+/** The card that has the focus, which need not be selected. */
+function focusedCard({ target }: KeyboardEvent): string | undefined {
+  const card = target instanceof HTMLElement ? target.closest(".react-flow__node") : null;
+  return card?.getAttribute("data-id") ?? undefined;
+}
+
+/** Asks what comes after the card that has the focus, or else after the one that is selected. */
+function askForActivity(event: KeyboardEvent, studio: Studio): void {
+  const focused = focusedCard(event);
+  if (focused !== undefined && !studio.get().selected.includes(focused)) studio.select([focused]);
   const { selected } = studio.get();
   const node =
     selected[0] === undefined
@@ -110,8 +119,7 @@ export function leftInspector(event: KeyboardEvent, studio: Studio): boolean {
 /** A card that has the focus is selected with Enter or Space. */
 function chooseFocused(event: KeyboardEvent, studio: Studio): boolean {
   if (event.key !== "Enter" && event.key !== " ") return false;
-  const card = event.target instanceof HTMLElement ? event.target.closest(".react-flow__node") : null;
-  const key = card?.getAttribute("data-id");
+  const key = focusedCard(event);
   if (!key || studio.get().selected.includes(key)) return false;
   studio.select([key]);
   return true;
@@ -128,7 +136,7 @@ export function pressed(
   if (chooseFocused(event, studio) || arrow(event, studio)) return true;
   if (event.altKey) return false;
   const letters: Record<string, () => void> = {
-    a: () => askForActivity(studio),
+    a: () => askForActivity(event, studio),
     "/": () => {
       studio.set({ left: "palette" });
       requestAnimationFrame(() => document.getElementById(SEARCH)?.focus());

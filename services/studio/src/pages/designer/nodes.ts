@@ -75,6 +75,8 @@ interface Sources {
   inPlace: ReadonlySet<string>;
   pins: { has: (key: string) => boolean };
   isReadonly: boolean;
+  /** Who looks at it may change nothing. */
+  isLocked?: boolean;
 }
 
 function isSameNode(one: CardNode, other: CardNode): boolean {
@@ -117,7 +119,7 @@ export function nodesOf(from: Sources, before: ReadonlyMap<string, CardNode>): C
       measured: { width: WIDTH, height: card.height },
       selected: chosen.has(item.key),
       ...(from.inPlace.has(item.key) ? { zIndex: 1000 } : {}),
-      draggable: view.kind !== "list" || !from.isReadonly,
+      draggable: from.isLocked !== true && (view.kind !== "list" || !from.isReadonly),
       handles: handlesOf(card, isVertical),
       ariaLabel: words.filter(Boolean).join(", "),
       data: {

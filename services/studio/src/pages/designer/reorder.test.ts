@@ -111,14 +111,15 @@ describe("a card of a list", () => {
 
   it("is not dragged in a version that can only be looked at", () => {
     const studio = sequence();
-    const draggable = (isReadonly: boolean) => {
+    const draggable = (isReadonly: boolean, isLocked = false) => {
       const { index, view, shown, selected, marks, inPlace } = studio.get();
       const from = { index, view, places: shown, selected, problems: new Map(), marks, inPlace };
-      const nodes = nodesOf({ ...from, pins: new Map(), isReadonly }, new Map());
+      const nodes = nodesOf({ ...from, pins: new Map(), isReadonly, isLocked }, new Map());
       return nodes.map((node) => node.draggable);
     };
     expect(draggable(false)).toEqual([true, true, true]);
     expect(draggable(true)).toEqual([false, false, false]);
+    expect(draggable(false, true)).toEqual([false, false, false]);
   });
 });
 

@@ -141,3 +141,20 @@ describe("what is opened and saved without a change", () => {
     );
   });
 });
+
+it("nothing changes for who may not save it, and everything can be looked at", () => {
+  const root = { type: "Elsa.Flowchart", id: "flow", activities: [{ id: "a", type: "Elsa.WriteLine" }] };
+  const studio = new Studio({ definitionId: "d", root }, TYPES, undefined, undefined);
+  studio.isLocked = true;
+  const before = studio.get().history;
+  const rename = { label: "x", patches: [{ do: "set" as const, path: ["name"], value: "other" }] };
+  studio.do(rename);
+  studio.undo();
+  studio.redo();
+  expect(studio.get().history).toBe(before);
+  studio.select(["a"]);
+  expect(studio.get().selected).toEqual(["a"]);
+  studio.isLocked = false;
+  studio.do(rename);
+  expect(studio.get().history).not.toBe(before);
+});

@@ -68,6 +68,9 @@ export interface State {
   refused: unknown;
 }
 
+/** The permission to save a definition. */
+export const SAVING = "write:workflow-definitions";
+
 /** Everything that the designer shows, and the ways to change it. */
 export class Studio {
   private state: State;
@@ -75,6 +78,8 @@ export class Studio {
   private checking: ReturnType<typeof setTimeout> | undefined;
   /** Waits until what was typed in another form of the definition is in it. */
   beforeSave: (() => Promise<void>) | undefined;
+  /** Who looks at it may not save it: nothing changes. */
+  isLocked = false;
 
   constructor(
     doc: Json,
@@ -174,16 +179,19 @@ export class Studio {
   }
 
   do(change: Edit): void {
+    if (this.isLocked) return;
     const history = edit(this.state.history, change);
     if (history !== this.state.history)
       this.show(history, this.state.page, change.select ?? this.state.selected);
   }
 
   undo(): void {
+    if (this.isLocked) return;
     this.show(undo(this.state.history));
   }
 
   redo(): void {
+    if (this.isLocked) return;
     this.show(redo(this.state.history));
   }
 

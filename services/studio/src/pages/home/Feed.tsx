@@ -70,7 +70,10 @@ export function Feed() {
                 >
                   {shortId(one.instanceId)}
                 </Link>
-                <span className="min-w-0 flex-1 truncate">
+                <span
+                  className="min-w-0 flex-1 truncate"
+                  title={names.get(one.definitionId) ?? one.definitionId}
+                >
                   {names.get(one.definitionId) ?? one.definitionId}
                 </span>
                 <span className="text-xs text-soft">

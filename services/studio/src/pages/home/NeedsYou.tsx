@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { incidentGroupsQuery } from "../../api/queries";
+import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { activityWord } from "../../lib/format";
 import { t } from "../../text";
@@ -10,6 +11,7 @@ import { Badge } from "../../ui/State";
 import { Empty, Shown } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { useDefinitionNames } from "../instances/names";
+import { isUntaken, labelOf, type Pool, poolsQuery } from "../tasks/queries";
 
 const CAUSES = { page: 0, pageSize: 10 };
 
@@ -40,10 +42,36 @@ function Cause({ of, definition }: { of: Api["IncidentGroup"]; definition: strin
   );
 }
 
-/** What a person has to look at: failures by their cause, and dead letters. */
+/** Tasks for which no worker is there: they wait until somebody starts one. */
+function Untaken({ pools }: { pools: readonly Pool[] }) {
+  return pools.map((pool) => {
+    const label = labelOf(pool.taskType, pool.version);
+    return (
+      <p key={label} className="flex flex-wrap items-center gap-x-2 border-b border-line px-4 py-2 text-sm">
+        <Icon name="tasks" className="text-faulted" />
+        <Link to="/tasks" search={{ type: label }} className="link">
+          {t.home.untaken(pool.waiting, label)}
+        </Link>
+        {pool.oldest && (
+          <span className="text-xs text-soft">
+            {t.home.untakenSince} <Time at={pool.oldest} stands />
+          </span>
+        )}
+      </p>
+    );
+  });
+}
+
+/** What a person has to look at: failures by their cause, dead letters, and tasks that nobody takes. */
 export function NeedsYou({ letters }: { letters: number }) {
   const query = useQuery(incidentGroupsQuery(CAUSES));
   const names = useDefinitionNames();
+  const pools = useQuery({
+    ...poolsQuery,
+    refetchInterval: 15_000,
+    enabled: can("read:activity-descriptors"),
+  }).data;
+  const untaken = pools?.items.filter(isUntaken) ?? [];
   return (
     <Card
       title={t.home.needsYou}
@@ -61,10 +89,11 @@ export function NeedsYou({ letters }: { letters: number }) {
           </Link>
         </p>
       )}
+      <Untaken pools={untaken} />
       <Shown query={query} rows={5}>
         {({ items, totalCount }) =>
           items.length === 0 ? (
-            <Empty title={t.home.nothingNeeded} />
+            letters === 0 && untaken.length === 0 && <Empty title={t.home.nothingNeeded} />
           ) : (
             <>
               <ul>

@@ -18,7 +18,7 @@ import { Spark } from "../../ui/Spark";
 import { Badge } from "../../ui/State";
 import type { Column } from "../../ui/Table";
 import { Time } from "../../ui/Time";
-import { retry } from "../instance/Incidents";
+import { retry } from "../instance/retrying";
 import { useDefinitionNames } from "../instances/names";
 
 type IncidentGroup = Api["IncidentGroup"];
@@ -72,7 +72,7 @@ function Detail({
             icon="refresh"
             onClick={async () => {
               const tried = () => retry(group.newestInstanceId, [group.activityId]);
-              if (await attempt(tried, t.incidents.retried)) onDone();
+              if (await attempt(tried, String)) onDone();
             }}
           >
             {t.incidents.tryOne}

@@ -17,7 +17,7 @@ import { Badge, StateBadge } from "../../ui/State";
 import { Empty, Shown } from "../../ui/States";
 import { Tabs } from "../../ui/Tabs";
 import { Time } from "../../ui/Time";
-import { retry } from "../instance/Incidents";
+import { retry } from "../instance/retrying";
 import { BulkBar } from "../instances/BulkBar";
 import { PlanPanel } from "../instances/PlanPanel";
 import { Groups } from "./Groups";
@@ -74,7 +74,7 @@ function Row({
           busy={busy}
           onClick={async () => {
             setBusy(true);
-            await attempt(() => retry(row.id), t.incidents.retried);
+            await attempt(() => retry(row.id), String);
             setBusy(false);
             onDone();
           }}

@@ -11,9 +11,9 @@ import { Confirm } from "../../ui/Dialog";
 import { Field } from "../../ui/Field";
 import { Menu } from "../../ui/Menu";
 import { attempt, complain } from "../../ui/notices";
-import { retry } from "./Incidents";
 import { Migrate } from "./Migrate";
 import { Restart } from "./Restart";
+import { retry } from "./retrying";
 
 type Asked = "cancel" | "delete" | "restart" | "migrate";
 
@@ -43,7 +43,7 @@ export function Actions({ detail }: { detail: Api["InstanceDetail"] }) {
           tone="main"
           icon="refresh"
           onClick={async () => {
-            await attempt(() => retry(detail.id), t.incidents.retried);
+            await attempt(() => retry(detail.id), String);
             reload();
           }}
         >

@@ -1,6 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { post } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { t } from "../../text";
@@ -11,15 +10,8 @@ import { Badge } from "../../ui/State";
 import { Empty } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { useActivityNames } from "./names";
+import { retry } from "./retrying";
 import { Skip } from "./Skip";
-
-export async function retry(instance: string, activityIds?: string[]): Promise<void> {
-  const body = { workflowInstanceIds: [instance], activityIds };
-  const { results } = await post<Api["AlterationResults"]>("/alterations/workflows/retry", body);
-  const failed = results.find((one) => !one.isSuccessful);
-  if (failed)
-    throw new Error(failed.log.logEntries.map((line) => line.message).join(" ") || t.incidents.notRetried);
-}
 
 function Incident({
   incident,
@@ -47,7 +39,7 @@ function Incident({
             className="ml-auto"
             icon="refresh"
             onClick={async () => {
-              await attempt(() => retry(instance, [incident.activityId]), t.incidents.retried);
+              await attempt(() => retry(instance, [incident.activityId]), String);
               void client.invalidateQueries({ queryKey: ["instance", instance] });
             }}
           >

@@ -4,6 +4,7 @@ import { id, post } from "../../api/client";
 import { versionQuery, versionsQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
+import { useTypeWords } from "../../graph/words";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
@@ -63,7 +64,8 @@ export function Migrate({ detail, onClose, onDone }: Props) {
   const canRead = can("read:workflow-definitions");
   const here = useQuery({ ...versionQuery(detail.definitionVersionId), enabled: canRead }).data;
   const there = useQuery({ ...versionQuery(target ?? ""), enabled: canRead && target !== undefined }).data;
-  const missing = here && there ? unplaced(heldBy(detail.workflowState), here.root, there.root) : [];
+  const words = useTypeWords();
+  const missing = here && there ? unplaced(heldBy(detail.workflowState), here.root, there.root, words) : [];
   const send = (dryRun: boolean) =>
     post<Api["AlterAnswer"]>(`/workflow-instances/${id(detail.id)}/alter`, {
       dryRun,

@@ -7,6 +7,7 @@ import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { useAddress } from "../../app/address";
 import { nameOf, text } from "../../graph/activities";
+import { useTypeWords } from "../../graph/words";
 import { isObject, readJson } from "../../lib/json";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
@@ -27,6 +28,7 @@ function Beginning({
   onChange: (activity: string) => void;
 }) {
   const mayRead = can("read:workflow-definitions");
+  const words = useTypeWords();
   const definition = useQuery({ ...versionQuery(version), enabled: mayRead });
   if (!mayRead || definition.error) {
     return (
@@ -41,7 +43,7 @@ function Beginning({
   if (!definition.data) return <Loading rows={1} />;
   const all = beginningsOf(definition.data.root);
   if (all.length === 0) return <p className="text-sm text-soft">{t.instance.onlyBegin}</p>;
-  const offered = all.map((one) => [text(one.id), `${nameOf(one)} (${text(one.id)})`] as const);
+  const offered = all.map((one) => [text(one.id), `${nameOf(one, words)} (${text(one.id)})`] as const);
   return (
     <Select
       label={t.instance.fromActivity}

@@ -28,6 +28,10 @@ export function bursts(entries: readonly Entry[]): Entry[][] {
   return all;
 }
 
+/** What a line is about, in the reader's language. */
+export const eventWord = (name: string, words: Record<string, string> = t.instance.events): string =>
+  words[name] ?? name;
+
 type Names = ReturnType<typeof useActivityNames>;
 
 function Line({
@@ -54,7 +58,7 @@ function Line({
         </span>
         <StateIcon state={state} still />
         <span className="w-24 shrink-0 truncate text-soft">
-          {isWorkflow ? (entry.message ?? "") : entry.eventName}
+          {eventWord(isWorkflow ? (entry.message ?? "") : entry.eventName)}
         </span>
         {isWorkflow ? (
           <span className="font-medium">{word}</span>

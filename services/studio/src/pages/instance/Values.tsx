@@ -37,14 +37,16 @@ function Group({
               <dt className="w-36 shrink-0 truncate font-medium" title={name}>
                 {name}
               </dt>
-              <dd className="min-w-0 flex-1">
-                <Value value={value} label={name} />
+              <dd className="flex min-w-0 flex-1 items-start gap-4">
+                <div className="min-w-0 flex-1">
+                  <Value value={value} label={name} />
+                </div>
+                {edit && (
+                  <Button tone="quiet" className="!h-6" onClick={() => edit(name)}>
+                    {t.change}
+                  </Button>
+                )}
               </dd>
-              {edit && (
-                <Button tone="quiet" className="!h-6" onClick={() => edit(name)}>
-                  {t.change}
-                </Button>
-              )}
             </div>
           ))}
         </dl>

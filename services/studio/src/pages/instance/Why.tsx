@@ -1,3 +1,4 @@
+import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { served } from "../../lib/shell";
 import { t } from "../../text";
@@ -5,6 +6,7 @@ import { CopyCommands } from "../../ui/Code";
 import { Icon } from "../../ui/Icon";
 import { Time } from "../../ui/Time";
 import { useActivityNames } from "./names";
+import { neededBy } from "./needs";
 import { partsOf } from "./sentence";
 
 /** A sentence of the server, with names for ids of activities, and times as the reader wants to see them. */
@@ -23,7 +25,12 @@ function Sentence({ text, version }: { text: string; version: string }) {
 
 /** Why the instance is where it is, and what would move it. */
 export function Why({ why, version }: { why: Api["Why"]; version: string }) {
-  const actions = why.findings.flatMap((finding) => finding.actions);
+  const actions = why.findings
+    .flatMap((finding) => finding.actions)
+    .filter((action) => {
+      const permission = neededBy(action);
+      return permission === undefined || can(permission);
+    });
   return (
     <section
       aria-label={t.instance.why}

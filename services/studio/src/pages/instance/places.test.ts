@@ -18,7 +18,7 @@ describe("the activities that have no place in another version", () => {
     expect(unplaced(["all", "wait", "inner-of-a-used-workflow"], here, there)).toEqual([
       {
         id: "wait",
-        name: "wait",
+        name: "Event (wait)",
         places: [
           ["manager", "Manager"],
           ["other", "The other"],

@@ -1,5 +1,6 @@
 import type { Api } from "../../api/types";
-import { activitiesIn, type Members, nameOf, text } from "../../graph/activities";
+import { activitiesIn, type Members, text, titlesOf } from "../../graph/activities";
+import type { TypeWords } from "../../graph/words";
 
 /** An activity at which an instance is, and which another version has not, or with another type. */
 export interface Unplaced {
@@ -22,9 +23,15 @@ export function heldBy(state: Api["WorkflowState"]): string[] {
 }
 
 /** What has to be told before an instance can go on in another version: the places of these activities. */
-export function unplaced(held: readonly string[], root: unknown, target: unknown): Unplaced[] {
+export function unplaced(
+  held: readonly string[],
+  root: unknown,
+  target: unknown,
+  words?: TypeWords,
+): Unplaced[] {
   const here = activitiesIn(root);
   const there = activitiesIn(target);
+  const [titles, titlesThere] = [titlesOf(here, words), titlesOf(there, words)];
   return held.flatMap((id): Unplaced[] => {
     const activity = here.get(id);
     // One inside of a workflow that is used as an activity is no part of the definition itself.
@@ -33,9 +40,9 @@ export function unplaced(held: readonly string[], root: unknown, target: unknown
     const same = there.get(id);
     if (same && typeOf(same) === type) return [];
     const fitting = [...there].filter(([, one]) => typeOf(one) === type);
-    const places = fitting.map(([other, one]): [string, string] => [other, nameOf(one)]);
+    const places = fitting.map(([other]): [string, string] => [other, titlesThere.get(other) ?? other]);
     places.sort(([one], [other]) => Number(here.has(one)) - Number(here.has(other)));
-    return [{ id, name: nameOf(activity), places }];
+    return [{ id, name: titles.get(id) ?? id, places }];
   });
 }
 

@@ -160,7 +160,7 @@ export function Filters({ filter, onChange }: { filter: InstanceFilter; onChange
           onSearch={(text) => onChange({ text })}
         />
         <Select
-          className="w-56"
+          className="w-56 max-sm:w-full"
           label={t.filters.definition}
           hideLabel
           value={filter.definition ?? ""}
@@ -172,7 +172,7 @@ export function Filters({ filter, onChange }: { filter: InstanceFilter; onChange
           onChange={(event) => onChange({ definition: event.target.value || undefined })}
         />
         <Select
-          className="w-40"
+          className="w-40 max-sm:flex-1"
           label={t.filters.since}
           hideLabel
           value={SINCE.some((one) => one === filter.since) ? filter.since : ""}
@@ -180,7 +180,7 @@ export function Filters({ filter, onChange }: { filter: InstanceFilter; onChange
           onChange={(event) => onChange({ since: event.target.value || undefined })}
         />
         <Select
-          className="w-40"
+          className="w-56 max-sm:w-full"
           label={t.filters.incidents}
           hideLabel
           value={filter.incidents === undefined ? "" : filter.incidents ? "yes" : "no"}

@@ -18,7 +18,7 @@ export function StateCounts({
   const now = Date.now();
   const counts = useStateCounts(toRequest(others, now, 0), toAddress(others));
   return (
-    <fieldset className="grid grid-cols-3 gap-2 lg:grid-cols-6">
+    <fieldset className="grid grid-cols-2 gap-2 sm:grid-cols-3 lg:grid-cols-6">
       <legend className="sr-only">{t.filters.state}</legend>
       {STATES.map((state) => {
         const on = filter.states.includes(state);
@@ -32,7 +32,7 @@ export function StateCounts({
             onClick={() =>
               onChange(on ? filter.states.filter((one) => one !== state) : [...filter.states, state])
             }
-            className={`flex h-12 items-center gap-2 rounded-md border px-3 text-left ${on ? "border-accent bg-accent-soft" : "border-line bg-raised hover:bg-sunken"}`}
+            className={`flex h-12 items-center gap-2 rounded-md border px-2 text-left sm:px-3 ${on ? "border-accent bg-accent-soft" : "border-line bg-raised hover:bg-sunken"}`}
           >
             <StateIcon state={stateOf(state)} size={16} still />
             <span className="min-w-0 flex-1 truncate text-sm">{stateWord(state)}</span>

@@ -160,11 +160,24 @@ function Letters() {
       ),
     },
     { key: "died", head: t.messages.died, cell: (row) => <Time at={row.deadLetteredAt} /> },
-    { key: "reason", head: t.messages.reason, cell: (row) => row.lastErrorMessage ?? row.reason ?? "–" },
+    {
+      key: "reason",
+      head: t.messages.reason,
+      className: "!max-w-72",
+      cell: (row) => {
+        const reason = row.lastErrorMessage ?? row.reason ?? "–";
+        return <span title={reason}>{reason}</span>;
+      },
+    },
     {
       key: "subject",
       head: t.messages.subject,
-      cell: (row) => <code className="font-mono text-xs">{row.subject}</code>,
+      className: "!max-w-72",
+      cell: (row) => (
+        <code className="font-mono text-xs" title={row.subject ?? undefined}>
+          {row.subject}
+        </code>
+      ),
     },
     { key: "instance", head: t.columns.instance, cell: (row) => <Instance of={row.workflowInstanceId} /> },
     {

@@ -167,14 +167,19 @@ export function SchedulesPage() {
         </button>
       ),
     },
-    { key: "activity", head: t.messages.activity, cell: (row) => row.activityId },
+    {
+      key: "activity",
+      head: t.messages.activity,
+      className: "!max-w-40",
+      cell: (row) => <span title={row.activityId}>{row.activityId}</span>,
+    },
     {
       key: "when",
       head: t.schedules.when,
       cell: (row) => <code className="font-mono text-xs">{when(row)}</code>,
     },
     { key: "next", head: t.schedules.next, cell: (row) => <Time at={row.nextAt} /> },
-    { key: "last", head: t.schedules.last, cell: (row) => <Time at={row.lastAt} /> },
+    { key: "last", head: t.schedules.last, isExtra: true, cell: (row) => <Time at={row.lastAt} /> },
     {
       key: "missed",
       head: t.schedules.missed,

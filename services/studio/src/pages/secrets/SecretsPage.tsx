@@ -15,11 +15,11 @@ import { Card } from "../../ui/Panel";
 import { Badge } from "../../ui/State";
 import type { Column } from "../../ui/Table";
 import { Time } from "../../ui/Time";
-import { NewSecret, RotateSecret } from "./forms";
+import { DescribeSecret, NewSecret, RotateSecret } from "./forms";
 
 const PAGE_SIZE = 50;
 type Secret = Api["SecretSummary"];
-type Asked = { deed: "rotate" | "revoke" | "delete"; secret: Secret } | { deed: "new" };
+type Asked = { deed: "describe" | "rotate" | "revoke" | "delete"; secret: Secret } | { deed: "new" };
 
 async function test(name: string): Promise<void> {
   const answer = await post<Api["SecretTested"]>(`/secrets/${id(name)}/test`, {});
@@ -47,7 +47,7 @@ export function SecretsPage() {
       head: t.columns.name,
       cell: (row) => <code className="font-mono text-xs font-medium">{row.name}</code>,
     },
-    { key: "about", head: t.columns.description, cell: (row) => row.description ?? "–" },
+    { key: "about", head: t.columns.description, cell: (row) => row.description || "–" },
     { key: "type", head: t.secrets.type, cell: (row) => row.typeName },
     {
       key: "state",
@@ -72,6 +72,10 @@ export function SecretsPage() {
             can("test:secrets") && {
               word: t.secrets.test,
               act: () => void attempt(() => test(row.name), t.secrets.tested(row.name)),
+            },
+            mayWrite && {
+              word: t.secrets.describe,
+              act: () => setAsked({ deed: "describe", secret: row }),
             },
             mayWrite && { word: t.secrets.rotate, act: () => setAsked({ deed: "rotate", secret: row }) },
             mayWrite && {
@@ -121,7 +125,8 @@ export function SecretsPage() {
         />
       </Card>
       {asked?.deed === "new" && <NewSecret onClose={close} />}
-      {asked?.deed === "rotate" && <RotateSecret name={asked.secret.name} onClose={close} />}
+      {asked?.deed === "rotate" && <RotateSecret secret={asked.secret} onClose={close} />}
+      {asked?.deed === "describe" && <DescribeSecret secret={asked.secret} onClose={close} />}
       {(asked?.deed === "revoke" || asked?.deed === "delete") && (
         <Confirm
           title={t.secrets.titles[asked.deed](asked.secret.name)}

@@ -1,10 +1,35 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { get, id, post } from "../../api/client";
+import { get, id, post, put } from "../../api/client";
 import type { Api } from "../../api/types";
+import { endOf, localOf } from "../../lib/lifetime";
 import { t } from "../../text";
 import { Field, Select, TextArea } from "../../ui/Field";
 import { Make } from "../access/parts";
+
+type Secret = Api["SecretSummary"];
+
+/** The time from which a secret is not read, as the reader's clock shows it. */
+function Until({
+  value,
+  hint = t.secrets.untilHint,
+  onChange,
+}: {
+  value: string;
+  hint?: string;
+  onChange: (value: string) => void;
+}) {
+  return (
+    <Field
+      type="datetime-local"
+      label={t.access.until}
+      hint={hint}
+      error={endOf(value, Date.now()) === null ? t.secrets.untilError : undefined}
+      value={value}
+      onChange={(event) => onChange(event.target.value)}
+    />
+  );
+}
 
 export function NewSecret({ onClose }: { onClose: () => void }) {
   const client = useQueryClient();
@@ -16,13 +41,21 @@ export function NewSecret({ onClose }: { onClose: () => void }) {
   const [value, setValue] = useState("");
   const [description, setDescription] = useState("");
   const [typeName, setTypeName] = useState("Text");
+  const [until, setUntil] = useState("");
+  const expiresAt = endOf(until, Date.now());
   const make = async () => {
-    await post("/secrets", { name, value, typeName, description: description || undefined });
+    await post("/secrets", { name, value, typeName, description: description || undefined, expiresAt });
     void client.invalidateQueries({ queryKey: ["secrets"] });
     return undefined;
   };
   return (
-    <Make title={t.secrets.make} verb={t.secrets.make} make={make} onClose={onClose}>
+    <Make
+      title={t.secrets.make}
+      verb={t.secrets.make}
+      make={make}
+      disabled={expiresAt === null}
+      onClose={onClose}
+    >
       <Field label={t.columns.name} value={name} required onChange={(event) => setName(event.target.value)} />
       <Select
         label={t.secrets.type}
@@ -44,20 +77,65 @@ export function NewSecret({ onClose }: { onClose: () => void }) {
         value={description}
         onChange={(event) => setDescription(event.target.value)}
       />
+      <Until value={until} onChange={setUntil} />
     </Make>
   );
 }
 
-export function RotateSecret({ name, onClose }: { name: string; onClose: () => void }) {
+/** The end that a secret has, unless it is over. */
+const endNow = ({ expiresAt }: Secret) =>
+  Date.parse(expiresAt ?? "") > Date.now() ? localOf(expiresAt) : "";
+
+/** Changes what is said about a secret, and not its value. */
+export function DescribeSecret({ secret, onClose }: { secret: Secret; onClose: () => void }) {
   const client = useQueryClient();
-  const [value, setValue] = useState("");
+  const had = endNow(secret);
+  const [description, setDescription] = useState(secret.description ?? "");
+  const [until, setUntil] = useState(had);
+  const expiresAt = until === had ? undefined : endOf(until, Date.now());
   const make = async () => {
-    await post(`/secrets/${id(name)}/rotate`, { value });
+    await put(`/secrets/${id(secret.name)}`, { description, expiresAt });
     void client.invalidateQueries({ queryKey: ["secrets"] });
     return undefined;
   };
   return (
-    <Make title={t.secrets.rotateOne(name)} verb={t.secrets.rotate} make={make} onClose={onClose}>
+    <Make
+      title={t.secrets.describeOne(secret.name)}
+      verb={t.save}
+      make={make}
+      disabled={expiresAt === null || (had !== "" && until === "")}
+      onClose={onClose}
+    >
+      <Field
+        label={t.columns.description}
+        value={description}
+        onChange={(event) => setDescription(event.target.value)}
+      />
+      <Until value={until} hint={t.secrets.untilStays} onChange={setUntil} />
+    </Make>
+  );
+}
+
+export function RotateSecret({ secret, onClose }: { secret: Secret; onClose: () => void }) {
+  const { name } = secret;
+  const client = useQueryClient();
+  const [value, setValue] = useState("");
+  const had = endNow(secret);
+  const [until, setUntil] = useState(had);
+  const expiresAt = until === had && had ? secret.expiresAt : endOf(until, Date.now());
+  const make = async () => {
+    await post(`/secrets/${id(name)}/rotate`, { value, expiresAt });
+    void client.invalidateQueries({ queryKey: ["secrets"] });
+    return undefined;
+  };
+  return (
+    <Make
+      title={t.secrets.rotateOne(name)}
+      verb={t.secrets.rotate}
+      make={make}
+      disabled={until !== "" && !expiresAt}
+      onClose={onClose}
+    >
       <p className="text-sm text-soft">{t.secrets.rotateHint}</p>
       <TextArea
         label={t.secrets.value}
@@ -66,6 +144,7 @@ export function RotateSecret({ name, onClose }: { name: string; onClose: () => v
         required
         onChange={(event) => setValue(event.target.value)}
       />
+      <Until value={until} onChange={setUntil} />
     </Make>
   );
 }

@@ -5,15 +5,16 @@ import { List } from "../../ui/List";
 import { Badge } from "../../ui/State";
 import type { Column } from "../../ui/Table";
 import { Time } from "../../ui/Time";
-import { labelOf, type Pool, poolsQuery } from "./queries";
+import { isUntaken, labelOf, type Pool, poolsQuery } from "./queries";
 
 const number = (value: number) => formatCount(value, language);
 
 /** Whether somebody works at it, as far as the broker can see it. */
-export function Work({ of: { waiting, inProgress, asking } }: { of: Pool }) {
+export function Work({ of }: { of: Pool }) {
+  const { inProgress, asking } = of;
   if (inProgress > 0) return <Badge tone="good">{t.tasks.works}</Badge>;
   if (asking > 0) return <Badge tone="good">{t.tasks.ready}</Badge>;
-  return waiting > 0 ? <Badge tone="bad">{t.tasks.nobody}</Badge> : <Badge>{t.tasks.idle}</Badge>;
+  return isUntaken(of) ? <Badge tone="bad">{t.tasks.nobody}</Badge> : <Badge>{t.tasks.idle}</Badge>;
 }
 
 /** A name of a list that opens its panel. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { staunch } from "../../lib/shell";
 import { documentOf, linesOf } from "./lines";
-import { type Pool, readLabel, type Type } from "./queries";
+import { isUntaken, type Pool, readLabel, type Type } from "./queries";
 
 const charge: Type = {
   type: "Acme.ChargeCard",
@@ -15,6 +15,13 @@ const charge: Type = {
   timeout: "1h",
   icon: null,
 };
+
+it("knows the tasks that nobody takes", () => {
+  const pool = { waiting: 2, inProgress: 0, asking: 0 } as Pool;
+  expect(isUntaken(pool)).toBe(true);
+  for (const other of [{ waiting: 0 }, { inProgress: 1 }, { asking: 1 }])
+    expect(isUntaken({ ...pool, ...other })).toBe(false);
+});
 
 describe("lines of workers", () => {
   it("reads a label as it was written", () => {

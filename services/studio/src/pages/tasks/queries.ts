@@ -24,6 +24,10 @@ export const typesQuery = queryOptions({
   refetchInterval: 30_000,
 });
 
+/** Tasks wait, and nobody works at them or asks for them. */
+export const isUntaken = ({ waiting, inProgress, asking }: Pool): boolean =>
+  waiting > 0 && inProgress === 0 && asking === 0;
+
 /** A version of a type as commands and the address name it. */
 export const labelOf = (type: string, version: number): string => `${type}@${version}`;
 

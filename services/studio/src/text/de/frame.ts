@@ -24,6 +24,7 @@ export const frame: Pick<Text, keyof typeof words> = {
   details: "Einzelheiten",
   actions: "Aktionen",
   search: "Suche oder Befehl",
+  control: "Strg",
   skip: "Zum Inhalt",
   breadcrumb: "Wo Sie sind",
   notFound: "Diese Seite gibt es nicht.",
@@ -66,6 +67,7 @@ export const frame: Pick<Text, keyof typeof words> = {
     cluster: "Cluster",
     access: "Zugang",
     secrets: "Geheimnisse",
+    more: "Mehr",
   },
   time: { label: "Zeiten", utc: "UTC", local: "Ortszeit", relative: "Relativ" },
   theme: { label: "Farben", system: "Wie das System", light: "Hell", dark: "Dunkel" },
@@ -76,6 +78,8 @@ export const frame: Pick<Text, keyof typeof words> = {
     connecting: "Verbindet",
     broken: (seconds) => `Neuer Versuch in ${seconds} s`,
     idle: "Nicht live",
+    gone: "Die Verbindung ist unterbrochen.",
+    asOf: "Was hier steht, ist der Stand von",
   },
   palette: {
     hint: "Ein Name, eine Id, ein Bereich, ein Befehl",
@@ -85,7 +89,7 @@ export const frame: Pick<Text, keyof typeof words> = {
     instance: "Instanz",
     nothing: "Nichts heißt so.",
     commands: {
-      newWorkflow: { word: "Neuer Ablauf", also: "Ablauf erstellen anlegen zeichnen hinzufügen" },
+      newWorkflow: { word: "Neuer Workflow", also: "Ablauf erstellen anlegen zeichnen hinzufügen" },
     },
   },
   login: {
@@ -94,6 +98,7 @@ export const frame: Pick<Text, keyof typeof words> = {
     again: "Ihre Sitzung ist zu Ende. Melden Sie sich neu an.",
     keyRefused: "Der Server nimmt diesen Schlüssel nicht an.",
     without: "Weiter ohne Anmeldung",
+    noneWithout: "Dieser Server lässt niemanden ohne Anmeldung ein.",
     way: "Art der Anmeldung",
     user: "Benutzer",
     key: "API-Schlüssel",
@@ -169,7 +174,7 @@ export const frame: Pick<Text, keyof typeof words> = {
   graph: {
     arrange: "Von oben nach unten anordnen",
     asDrawn: "Wie gezeichnet",
-    label: "Graph des Ablaufs",
+    label: "Graph des Workflows",
     tree: "Aktivitäten",
     showTree: "Baum der Aktivitäten zeigen",
     hideTree: "Baum der Aktivitäten verbergen",
@@ -197,7 +202,7 @@ export const frame: Pick<Text, keyof typeof words> = {
   },
   bulk: {
     chosen: (count) => `${count} gewählt`,
-    matching: (count) => `${count} passen`,
+    matching: (count) => `${count} ${count === "1" ? "passt" : "passen"}`,
     cancelAll: "Alle passenden abbrechen",
     retryAll: "Alle passenden wiederholen",
     deleteAll: "Alle passenden löschen",

@@ -3,7 +3,7 @@ import type { Text } from "..";
 export const validation: Text["validation"] = {
   tab: "Prüfen",
   title: "Diesen Cluster prüfen",
-  what: "Eine Prüfung startet etwa eine Minute lang einige hundert kleine Abläufe, über jeden Knoten. Ihre Namen beginnen mit validate-, und am Ende werden alle entfernt.",
+  what: "Eine Prüfung startet etwa eine Minute lang einige hundert kleine Workflows, über jeden Knoten. Ihre Namen beginnen mit validate-, und am Ende werden alle entfernt.",
   load: "Währenddessen nimmt sie einen Teil der Leistung des Clusters.",
   spares:
     "Sie beendet keine Knoten und startet keine neu: Was das braucht, wird ausgelassen. staunch validate --local 3 prüft es, auf eigenen Knoten.",
@@ -15,7 +15,7 @@ export const validation: Text["validation"] = {
   run: (name) => `Prüfung ${name}`,
   asking: "Fragt die Knoten",
   nodes: "Über",
-  executors: "Abläufe laufen auf",
+  executors: "Workflows laufen auf",
   time: "Zeit",
   doing: "Aktueller Schritt",
   list: "Teile und was in ihnen geprüft wird",

@@ -21,6 +21,8 @@ export const frame = {
   details: "Details",
   actions: "Actions",
   search: "Search or command",
+  /** The key for commands, as it is called on the keyboard. */
+  control: "Ctrl",
   skip: "Skip to the page",
   breadcrumb: "Where you are",
   notFound: "There is no such page.",
@@ -64,6 +66,7 @@ export const frame = {
     cluster: "Cluster",
     access: "Access",
     secrets: "Secrets",
+    more: "More",
   },
   time: { label: "Times", utc: "UTC", local: "Local", relative: "Relative" },
   theme: { label: "Theme", system: "As the system", light: "Light", dark: "Dark" },
@@ -74,6 +77,8 @@ export const frame = {
     connecting: "Connecting",
     broken: (seconds: number) => `Connecting again in ${seconds} s`,
     idle: "Not live",
+    gone: "The connection is interrupted.",
+    asOf: "What is shown is as of",
   },
   palette: {
     hint: "A name, an id, a page, a command",
@@ -92,6 +97,7 @@ export const frame = {
     again: "Your session is over. Sign in again.",
     keyRefused: "The server does not take this key.",
     without: "Go on without signing in",
+    noneWithout: "This server lets nobody in without signing in.",
     way: "How to sign in",
     user: "User",
     key: "API key",
@@ -195,7 +201,7 @@ export const frame = {
   },
   bulk: {
     chosen: (count: number) => `${count} chosen`,
-    matching: (count: string) => `${count} match`,
+    matching: (count: string) => `${count} ${count === "1" ? "matches" : "match"}`,
     cancelAll: "Cancel all that match",
     retryAll: "Retry all that match",
     deleteAll: "Delete all that match",

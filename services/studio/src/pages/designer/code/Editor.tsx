@@ -1,27 +1,18 @@
-import {
-  autocompletion,
-  closeBrackets,
-  completionKeymap,
-  type Completion as Offer,
-} from "@codemirror/autocomplete";
-import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { autocompletion, closeBrackets, type Completion as Offer } from "@codemirror/autocomplete";
+import { history } from "@codemirror/commands";
 import { javascriptLanguage } from "@codemirror/lang-javascript";
 import { json } from "@codemirror/lang-json";
-import {
-  bracketMatching,
-  foldGutter,
-  foldKeymap,
-  HighlightStyle,
-  syntaxHighlighting,
-} from "@codemirror/language";
+import { bracketMatching, foldGutter, HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import { type Diagnostic, setDiagnostics } from "@codemirror/lint";
-import { search, searchKeymap } from "@codemirror/search";
+import { search } from "@codemirror/search";
 import { Annotation, Compartment, EditorState, type Extension } from "@codemirror/state";
 import { EditorView, highlightActiveLine, keymap, lineNumbers, tooltips } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
-import { useEffect, useRef } from "react";
+import { useContext, useEffect, useRef } from "react";
 import type { Completion } from "../../../model/scope";
+import { StudioContext } from "../store";
 import { w } from "../words";
+import { keysOf } from "./keys";
 
 const style = HighlightStyle.define([
   { tag: [tags.keyword, tags.bool, tags.null], color: "var(--pending)" },
@@ -147,10 +138,13 @@ const Outer = Annotation.define<boolean>();
 /** A text editor for code. It loads when it is needed. */
 export default function Editor(props: EditorProps) {
   const box = useRef<HTMLDivElement>(null);
+  const after = useRef<HTMLSpanElement>(null);
   const view = useRef<EditorView>(undefined);
   const latest = useRef(props);
   latest.current = props;
-  const { language, isBig, isReadOnly, label, value, fault, faults } = props;
+  const { language, isBig, label, value, fault, faults } = props;
+  const isLocked = useContext(StudioContext)?.isLocked ?? false;
+  const isReadOnly = props.isReadOnly || isLocked;
   useEffect(() => {
     if (!box.current) return;
     const place = new Compartment();
@@ -180,15 +174,14 @@ export default function Editor(props: EditorProps) {
               ]
             : [],
           offersOf(() => latest.current.completions?.() ?? [], language === "Liquid"),
-          EditorState.readOnly.of(isReadOnly ?? false),
-          keymap.of([
-            ...completionKeymap,
-            ...defaultKeymap,
-            ...historyKeymap,
-            ...foldKeymap,
-            ...(isBig ? searchKeymap : []),
-            ...(isBig ? [] : [indentWithTab]),
-          ]),
+          EditorState.readOnly.of(isReadOnly),
+          keymap.of(
+            keysOf({
+              isBig: isBig ?? false,
+              isReadOnly,
+              leave: () => after.current?.focus(),
+            }),
+          ),
           EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged && !update.transactions.some((one) => one.annotation(Outer))) {
@@ -222,9 +215,15 @@ export default function Editor(props: EditorProps) {
     editor.dispatch(setDiagnostics(editor.state, found));
   }, [fault, faults]);
   return (
-    <div
-      ref={box}
-      className={`code-host min-w-0 overflow-auto bg-raised ${isBig ? "h-full" : "max-h-64 min-h-8 resize-y rounded-md border border-line-strong/60"}`}
-    />
+    <div className={`min-w-0 ${isBig ? "flex h-full flex-col" : ""}`}>
+      <div
+        ref={box}
+        className={`code-host min-w-0 overflow-auto bg-raised ${isBig ? "min-h-0 flex-1" : "max-h-64 min-h-8 resize-y rounded-md border border-line-strong/60"}`}
+      />
+      {isBig && !isReadOnly && <p className="shrink-0 px-3 py-0.5 text-xs text-soft">{w.codeHint}</p>}
+      <span ref={after} tabIndex={-1} className="sr-only px-1 text-xs text-soft focus:not-sr-only">
+        {w.leftCode(label)}
+      </span>
+    </div>
   );
 }

@@ -3,6 +3,7 @@ import { Button } from "../../../ui/Button";
 import { later } from "../../../ui/later";
 import { Loading } from "../../../ui/States";
 import { Tabs } from "../../../ui/Tabs";
+import { Locked } from "../Locked";
 import { Panel } from "../Panel";
 import { type DrawerTab, useStudio, useView } from "../store";
 import { w } from "../words";
@@ -68,7 +69,11 @@ export function Drawer() {
         onChange={(tab) => studio.set({ drawer: tabs.find((one) => one === tab) })}
       >
         {open === "problems" && <Problems />}
-        {open === "data" && <Data />}
+        {open === "data" && (
+          <Locked>
+            <Data />
+          </Locked>
+        )}
         {open === "text" && <TextTab />}
         {open === "trial" && <TestRun />}
         {open === "runs" && <Runs />}

@@ -1,9 +1,11 @@
-import { nameOf } from "../../../model/activities";
+import { Link } from "@tanstack/react-router";
+import { nameOf, typeOf } from "../../../model/activities";
 import type { Fault, Problem } from "../../../model/problems";
 import { Icon } from "../../../ui/Icon";
 import { Failed } from "../../../ui/States";
 import { foundBy } from "../api";
 import { withNames } from "../checking";
+import { useDraft } from "../drafts";
 import { useStudio, useView } from "../store";
 import { w } from "../words";
 
@@ -16,6 +18,20 @@ interface ListProps {
   title?: string;
   /** After a problem was chosen. */
   onGo?: () => void;
+}
+
+/** Where an unknown type is a workflow that nobody has published yet: what to do, and the way there. */
+function Draft({ typeName }: { typeName: string }) {
+  const draft = useDraft(typeName);
+  if (!draft) return null;
+  return (
+    <p className="px-3 pb-2 pl-9 text-sm">
+      {w.isDraft(typeName)}{" "}
+      <Link to="/definitions/$id" params={{ id: draft.definitionId }} className="link">
+        {w.publishIt(draft.name ?? draft.definitionId)}
+      </Link>
+    </p>
+  );
 }
 
 /** Problems by the names of their activities; a click leads there. */
@@ -52,6 +68,7 @@ export function ProblemList({ problems, title, onGo }: ListProps) {
                 </span>
                 <span className="min-w-0 break-words">{w.fault(said(problem.fault))}</span>
               </button>
+              {entry && !index.type(entry) && <Draft typeName={typeOf(entry.activity)} />}
             </li>
           );
         })}

@@ -1,0 +1,31 @@
+import { asProblem } from "../api/problem";
+
+/** What is known of a query: when its data came, and why its latest request failed. */
+export interface Answer {
+  at: number;
+  error: unknown;
+}
+
+/** A connection is gone where nobody answers; a proxy says that the server behind it does not. */
+const GONE = [502, 504];
+/** Another node is tried within a second: a break that is over by then is none. */
+export const PATIENCE_MS = 3000;
+
+export function isGone(error: unknown): boolean {
+  if (error === null || error === undefined) return false;
+  const { status, request } = asProblem(error);
+  return GONE.includes(status) || (status === 0 && request !== "");
+}
+
+/**
+ * The time as of which the page is, where its data is not of now: a request found nobody, or the stream broke
+ * and nothing was answered since.
+ */
+export function staleSince(answers: readonly Answer[], now: number, brokenAt?: number): number | undefined {
+  const shown = answers.filter(({ at }) => at > 0);
+  const failing = shown.filter(({ error }) => isGone(error));
+  if (failing.length > 0) return Math.min(...failing.map(({ at }) => at));
+  if (brokenAt === undefined || now - brokenAt < PATIENCE_MS || shown.length === 0) return undefined;
+  const latest = Math.max(...shown.map(({ at }) => at));
+  return latest < brokenAt ? latest : undefined;
+}

@@ -1,0 +1,31 @@
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { get } from "../api/client";
+import { can } from "../api/session";
+import { typeName } from "../lib/format";
+import { type ActivityType, Types } from "../model/descriptors";
+import type { Json } from "../model/json";
+
+/** What a type of activities is called. */
+export type TypeWords = (type: string, version?: unknown) => string;
+
+/** What the server says about the types of activities. */
+export const activityTypesQuery = queryOptions({
+  queryKey: ["descriptors", "activities"],
+  queryFn: async ({ signal }) =>
+    new Types((await get<{ items: ActivityType[] }>("/descriptors/activities", undefined, signal)).items),
+  staleTime: 60_000,
+  refetchOnWindowFocus: false,
+});
+
+/** The words of the server; a type that it does not have is called by its name. */
+export const typeWordsOf =
+  (types: Types | undefined): TypeWords =>
+  (type, version) =>
+    types?.get(type, version as Json | undefined)?.displayName || typeName(type);
+
+/** The words of the designer for types, on the other pages. */
+export function useTypeWords(): TypeWords {
+  const types = useQuery({ ...activityTypesQuery, enabled: can("read:activity-descriptors") }).data;
+  return useMemo(() => typeWordsOf(types), [types]);
+}
