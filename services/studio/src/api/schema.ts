@@ -82,7 +82,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The same executions, without their values. */
+        /**
+         * The same executions, without their values.
+         * @description Without a page and a size the answer has the first 1000. `isCut: true` says that records are missing.
+         */
         get: operations["get_activity_execution_summaries_list"];
         put?: never;
         post?: never;
@@ -116,7 +119,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The number of executions of an instance that have a record; `isCut` says that there are more. */
+        /**
+         * The number of executions in an instance, as the report has it: also of those that repeat others in a
+         *     long turn and have no record of their own.
+         * @description With `isCut: true` the journal is longer than what is read at once, and older executions are not counted.
+         */
         get: operations["get_activity_executions_count"];
         put?: never;
         post?: never;
@@ -133,7 +140,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The executions of the activities of an instance, in the order in which they began. */
+        /**
+         * The executions of the activities of an instance, in the order in which they began.
+         * @description Without a page and a size the answer has the first 1000. `isCut: true` says that records are missing.
+         */
         get: operations["get_activity_executions_list"];
         put?: never;
         post?: never;
@@ -583,7 +593,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Removes these definitions, except those that unfinished instances run. */
+        /**
+         * Removes these definitions, at most 1000 in one call, except those that unfinished instances run or that
+         *     other definitions use as an activity. Where some stay, the others are removed all the same, and the
+         *     answer is a problem.
+         */
         post: operations["post_bulk_actions_delete_workflow_definitions_by_definition_id"];
         delete?: never;
         options?: never;
@@ -600,7 +614,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Removes these versions of definitions, except those that unfinished instances run. */
+        /**
+         * Removes these versions of definitions, at most 1000 in one call, except those that unfinished instances
+         *     run or that other definitions use as an activity. Where some stay, the others are removed all the same,
+         *     and the answer is a problem.
+         */
         post: operations["post_bulk_actions_delete_workflow_definitions_by_id"];
         delete?: never;
         options?: never;
@@ -3079,7 +3097,8 @@ export interface paths {
         /**
          * The hub: a WebSocket with SignalR's JSON protocol. A client calls `ObserveInstanceAsync` with the
          *     id of an instance; the server calls `WorkflowExecutionLogUpdatedAsync`,
-         *     `ActivityExecutionLogUpdatedAsync` and `WorkflowInstanceUpdatedAsync` after each burst.
+         *     `ActivityExecutionLogUpdatedAsync` and `WorkflowInstanceUpdatedAsync` after each burst. Any
+         *     credential may connect; the permission is needed to observe an instance.
          */
         get: operations["get_elsa_hubs_workflow_instance"];
         put?: never;
@@ -3744,11 +3763,14 @@ export interface components {
             /** Format: int64 */
             count: number;
         };
-        /** @description The number of records of an instance. */
+        /** @description The number of executions in an instance. */
         Counted: {
-            /** @description The number of all records that fit. */
+            /**
+             * Format: int64
+             * @description The number of all executions that fit, also of those that have no record.
+             */
             count: number;
-            /** @description There are more executions than records. */
+            /** @description The journal is longer than what is read at once: older executions are not counted. */
             isCut?: boolean;
         };
         /** @description The database, as one node uses it. */
@@ -5711,7 +5733,7 @@ export interface components {
             /**
              * @description Records are missing: there are more than one answer has, the journal is longer than what is
              *     read at once, or executions that repeat others in a long turn are counted and have none of
-             *     their own. The report counts these, too.
+             *     their own. The report and the count have these, too.
              */
             isCut?: boolean;
             items: {
@@ -5774,7 +5796,7 @@ export interface components {
             /**
              * @description Records are missing: there are more than one answer has, the journal is longer than what is
              *     read at once, or executions that repeat others in a long turn are counted and have none of
-             *     their own. The report counts these, too.
+             *     their own. The report and the count have these, too.
              */
             isCut?: boolean;
             items: {
@@ -6567,8 +6589,6 @@ export interface components {
             body?: {
                 [key: string]: unknown;
             } | null;
-        } & {
-            [key: string]: unknown;
         };
         /** @description A dead letter whose command was published again. */
         Replayed: {
@@ -8799,7 +8819,7 @@ export interface operations {
                  */
                 page?: number;
                 /**
-                 * @description The largest number of items, at most 1000; 100 without it; with 0 the answer has the total alone
+                 * @description The largest number of items, at most 1000; 1000 without it; with 0 the answer has the total alone
                  * @example 1
                  */
                 pageSize?: number;
@@ -8953,7 +8973,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The number of records of an instance. */
+            /** @description The number of executions in an instance. */
             200: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -9019,7 +9039,7 @@ export interface operations {
                  */
                 page?: number;
                 /**
-                 * @description The largest number of items, at most 1000; 100 without it; with 0 the answer has the total alone
+                 * @description The largest number of items, at most 1000; 1000 without it; with 0 the answer has the total alone
                  * @example 1
                  */
                 pageSize?: number;
@@ -9225,6 +9245,11 @@ export interface operations {
                  */
                 includeCrossWorkflowChain?: boolean;
                 /**
+                 * @description Only for an execution whose id does not name its instance
+                 * @example order-7
+                 */
+                workflowInstanceId?: string;
+                /**
                  * @description The number of items to leave out, instead of `page`
                  * @example 1
                  */
@@ -9234,6 +9259,16 @@ export interface operations {
                  * @example 1
                  */
                 take?: number;
+                /**
+                 * @description The number of pages to leave out
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description The largest number of items, at most 1000; 100 without it; with 0 the answer has the total alone
+                 * @example 1
+                 */
+                pageSize?: number;
             };
             header?: never;
             path: {
@@ -10344,10 +10379,20 @@ export interface operations {
                  */
                 page?: number;
                 /**
-                 * @description The largest number of items, at most 1000; 100 without it; with 0 the answer has the total alone
+                 * @description The largest number of items, at most 1000; without it 100, or 1000 if `page`, `skip` and `take` are absent, too; with 0 the answer has the total alone
                  * @example 1
                  */
                 pageSize?: number;
+                /**
+                 * @description The number of items to leave out, instead of `page`
+                 * @example 1
+                 */
+                skip?: number;
+                /**
+                 * @description Another name of `pageSize`
+                 * @example 1
+                 */
+                take?: number;
             };
             header?: never;
             path: {
@@ -11492,7 +11537,32 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["BodyTimeout"];
-            409: components["responses"]["Conflict"];
+            /** @description Some stay: `deleted` is the number of those that are removed, `failed` has the ids of the others, and `problems` the reasons by id */
+            409: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:unfit",
+                     *       "title": "Unfit",
+                     *       "status": 409,
+                     *       "detail": "Some stay: `deleted` is the number of those that are removed, `failed` has the ids of the others, and `problems` the reasons by id",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "Some stay: `deleted` is the number of those that are removed, `failed` has the ids of the others, and `problems` the reasons by id"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["KeyReused"];
@@ -11550,7 +11620,32 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["BodyTimeout"];
-            409: components["responses"]["Conflict"];
+            /** @description Some stay: `deleted` is the number of those that are removed, `failed` has the ids of the others, and `problems` the reasons by id */
+            409: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:unfit",
+                     *       "title": "Unfit",
+                     *       "status": 409,
+                     *       "detail": "Some stay: `deleted` is the number of those that are removed, `failed` has the ids of the others, and `problems` the reasons by id",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "Some stay: `deleted` is the number of those that are removed, `failed` has the ids of the others, and `problems` the reasons by id"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["KeyReused"];
@@ -15378,7 +15473,7 @@ export interface operations {
                  */
                 page?: number;
                 /**
-                 * @description The largest number of items, at most 1000; 100 without it; with 0 the answer has the total alone
+                 * @description The largest number of items, at most 1000; without it 100, or 1000 if `page`, `skip` and `take` are absent, too; with 0 the answer has the total alone
                  * @example 1
                  */
                 pageSize?: number;
@@ -18195,7 +18290,7 @@ export interface operations {
                  */
                 page?: number;
                 /**
-                 * @description The largest number of items, at most 1000; 100 without it; with 0 the answer has the total alone
+                 * @description The largest number of items, at most 1000; without it 100, or 1000 if `page`, `skip` and `take` are absent, too; with 0 the answer has the total alone
                  * @example 1
                  */
                 pageSize?: number;
