@@ -104,13 +104,17 @@ impl Document {
     /// # Errors
     /// When it is none; because of its mistakes if it has some.
     pub(crate) fn definition(&self) -> Result<Definition, Failure> {
-        serde_json::from_value(self.body.clone()).map_err(|error| {
+        let definition = serde_json::from_value(self.body.clone());
+        let mut definition: Definition = definition.map_err(|error| {
             if !self.mistakes.is_empty() {
                 return self.refusal(Vec::new());
             }
             let path = self.path.display();
             Failure::usage(format!("{path} is not a workflow definition: {error}"))
-        })
+        })?;
+        // A server reads it in the same way.
+        engine().spell(&mut definition);
+        Ok(definition)
     }
 
     /// The line of a problem or warning: file, line, column, activity, property and message.
@@ -308,6 +312,18 @@ mod tests {
             format!("{shown}:5:5: activity WriteLin1: type: there is no activity type WriteLin");
         assert!(lines[1].starts_with(&expected), "{lines:?}");
         assert_eq!(lines.len(), 2);
+    }
+
+    #[test]
+    fn members_of_activities_are_read_in_any_case_as_a_server_reads_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("set.yaml");
+        let text = "variables:\n  - {id: Total, name: Total, typeName: Int32, value: 0}\n\
+                    root:\n  - {Type: SetVariable, Variable: {Id: Total, Name: Total}, Value: 7}\n";
+        std::fs::write(&path, text).unwrap();
+        let document = Document::read(&path).unwrap();
+        let found = examine(&document.definition().unwrap(), &Library::default()).problems;
+        assert_eq!(document.lines(&found), [""; 0]);
     }
 
     #[test]

@@ -124,6 +124,12 @@ fn unreached(places: &str, error: &str) -> String {
              ask for: leave them out, or give the server TLS"
         );
     }
+    if error.contains("maximum control line exceeded") {
+        return format!(
+            "the nats-server at {places} takes no login as long as the JWT of this process: raise \
+             max_control_line in its configuration (max_control_line: 16KB)"
+        );
+    }
     if error.contains("CertificateRequired") {
         return format!(
             "the nats-server at {places} asks for a client certificate: give nats-tls-cert and \
@@ -326,6 +332,15 @@ mod tests {
         assert!(said.contains("nats-tls-cert and nats-tls-key"), "{said}");
         assert!(!said.contains("is it running"), "{said}");
         assert!(unreached("nats:4222", "connection refused").contains("is it running"));
+    }
+
+    #[test]
+    fn a_server_that_takes_no_login_of_this_length_runs() {
+        let said = unreached("nats:4222", "IO error: nats: maximum control line exceeded");
+        assert!(
+            said.contains("raise max_control_line") && !said.contains("is it running"),
+            "{said}"
+        );
     }
 
     #[test]

@@ -87,11 +87,6 @@ impl Answers {
 /// The health check. A PostgreSQL that gives no answer in time, while no other statement of this
 /// process gets one, is silent from then on.
 pub(crate) async fn ask(database: &Arc<Database>) -> Result<(), Error> {
-    if let Pools::Sqlite { .. } = database.pools {
-        // SQLite is a file: what holds it up is another process, which will be done.
-        let answer = database.repeated(|| one(&database.reader)).await;
-        return answer.map_err(Failure::into_error);
-    }
     let asked = Arc::clone(database);
     // The question has its own task: it is asked to its end although its caller waits no longer.
     let asking = tasks::spawn("ask the database", async move { answer(&asked).await });
@@ -103,6 +98,10 @@ pub(crate) async fn ask(database: &Arc<Database>) -> Result<(), Error> {
 }
 
 async fn answer(database: &Database) -> Result<(), Failure> {
+    if let Pools::Sqlite { .. } = database.pools {
+        // SQLite is a file: what holds it up is another process, which will be done.
+        return database.repeated(|| one(&database.reader)).await;
+    }
     let before = database.answers.count.load(Relaxed);
     let until = Instant::now() + ANSWER_MAX;
     let mut reading = pin!(timeout_at(until, database.repeated(|| one(&database.reader))));

@@ -206,6 +206,9 @@ const WAITS: &[Row] = &[
         },
     ),
     ("timer", Waits, "another 60 s", "--bookmark b1", |f| f.waits = vec![delay(later(60))]),
+    ("timer", Waits, "The time of activity a1 is over at 2026", "", |f| {
+        f.waits = vec![event(), delay(later(60))];
+    }),
     ("timer", Waits, "the node t1, which owns its shard, fires it then", "", |f| {
         f.waits = vec![delay(later(60))];
     }),

@@ -67,12 +67,15 @@ fn says(facts: &Facts, bookmark: &Bookmark, what: &str) -> String {
 fn timer(facts: &Facts, bookmark: &Bookmark, due_at: Timestamp) -> Finding {
     let activity = &bookmark.activity_id;
     let owner = facts.cluster.timer_of(facts.id());
+    let is_limit = is_limit(facts, bookmark);
     let found = if !is_overdue(facts.now, due_at) {
         let left = span(due_at.since(facts.now));
-        let mut what = format!(
-            "It waits until {due_at} (another {left}) at activity {activity}, {}",
-            since(facts.now, bookmark.created_at)
-        );
+        let mut what = if is_limit {
+            format!("The time of activity {activity} is over at {due_at} (another {left})")
+        } else {
+            let since = since(facts.now, bookmark.created_at);
+            format!("It waits until {due_at} (another {left}) at activity {activity}, {since}")
+        };
         what.push_str(&match &owner {
             Some(node) => format!(", and the node {node}, which owns its shard, fires it then"),
             None => ", and no node with the role timer lives that could fire it then".to_owned(),
@@ -95,9 +98,21 @@ fn timer(facts: &Facts, bookmark: &Bookmark, due_at: Timestamp) -> Finding {
             }
         }
     };
-    found.until(Some(due_at)).doing(Action {
+    let found = found.until(Some(due_at));
+    if is_limit {
+        // It would end what waits, not go on with it.
+        return found;
+    }
+    found.doing(Action {
         what: "go on now, before the timer".to_owned(),
         ..resumed(facts, bookmark)
+    })
+}
+
+/// Whether a timer is the limit of something else that the same execution waits for.
+fn is_limit(facts: &Facts, timer: &Bookmark) -> bool {
+    facts.waits.iter().any(|other| {
+        other.due_at.is_none() && other.activity_instance_id == timer.activity_instance_id
     })
 }
 

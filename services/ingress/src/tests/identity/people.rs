@@ -178,7 +178,7 @@ async fn mistakes_are_named() {
     }
     let in_use = world.send(delete(format!("{ROLES}/admin"))).await;
     assert_eq!(in_use.body["holders"], json!(["admin"]));
-    assert!(in_use.problem(409).contains("take it from them first"));
+    assert!(in_use.problem(409).contains("has the role \"admin\": take it away first"));
     let id = id_of(&world, "admin").await;
     let unchanged = world.send(put(format!("{USERS}/{id}"), json!({}))).await.expect(200);
     assert_eq!(unchanged["roles"], json!(["admin"]));
