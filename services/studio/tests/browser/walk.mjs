@@ -86,7 +86,7 @@ async function definitions({ page, look }) {
   await page.locator("input[type=file]").setInputFiles([file, { ...file, name: "copy.json" }]);
   await notice(page, "copy.json: dropped.json has the same id, browser-dropped. Nothing was imported.");
   await page.locator("input[type=file]").setInputFiles(file);
-  await notice(page, "1 file imported as drafts.");
+  await notice(page, "1 file imported as a draft.");
   // The search begins by itself, and the box keeps what is typed meanwhile.
   await page.getByRole("searchbox").pressSequentially("browser-dropped", { delay: 40 });
   await page.waitForURL(/q=browser-dropped/);
