@@ -9,8 +9,6 @@ import { Head, Row, type TableProps } from "./Table";
 /** What a browser can scroll through is bounded: a longer list has several stretches of this length. */
 export const ROWS_MAX = 500_000;
 const ROW = 33;
-/** How high the head is, which stands over the rows. */
-const HEAD = 32;
 const AHEAD = 12;
 
 interface Props<T> extends Omit<TableProps<T>, "rows"> {
@@ -30,12 +28,6 @@ interface Props<T> extends Omit<TableProps<T>, "rows"> {
   onRest: (first: number) => void;
   /** Called with the row at which another stretch begins. */
   onStretch: (first: number) => void;
-}
-
-/** How many rows are seen as a whole below the head: all of them, where the table needs not scroll. */
-export function seenOf(height: number, rows: number): number {
-  const room = height - HEAD;
-  return Math.max(1, rows <= room ? Math.round(rows / ROW) : Math.floor(room / ROW));
 }
 
 /** A table of any length: only the rows that are seen are drawn. */
@@ -62,7 +54,7 @@ export function LongTable<T>(props: Props<T>) {
   useEffect(() => {
     if (isResting) onRest(top);
   }, [isResting, top, onRest]);
-  const seen = seenOf(virtual.scrollRect?.height ?? 0, virtual.getTotalSize());
+  const seen = Math.max(1, Math.floor((virtual.scrollRect?.height ?? 0) / ROW) - 1);
   const number = (value: number) => formatCount(value, language);
   const width = table.columns.length + (table.onSelect ? 1 : 0);
   return (
