@@ -243,6 +243,8 @@ mod tests {
 
     #[tokio::test]
     async fn nodes_that_others_have_started_are_asked_beside_the_rounds() {
+        // Another test may have set it.
+        drop(rustls::crypto::ring::default_provider().install_default());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let site = Site::of(Client::to(&url, None).unwrap());

@@ -54,7 +54,9 @@ export function LongTable<T>(props: Props<T>) {
   useEffect(() => {
     if (isResting) onRest(top);
   }, [isResting, top, onRest]);
-  const seen = Math.max(1, Math.floor((virtual.scrollRect?.height ?? 0) / ROW) - 1);
+  // Where the table needs not scroll, all rows are seen.
+  const isWhole = box.current !== null && box.current.scrollHeight <= box.current.clientHeight;
+  const seen = isWhole ? count : Math.max(1, Math.floor((virtual.scrollRect?.height ?? 0) / ROW) - 1);
   const number = (value: number) => formatCount(value, language);
   const width = table.columns.length + (table.onSelect ? 1 : 0);
   return (

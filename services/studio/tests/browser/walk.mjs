@@ -278,6 +278,7 @@ async function instances({ page, look }, world) {
   await page.getByRole("button", { name: /^Waits/ }).click();
   await page.waitForURL(/state=Suspended/);
   await named(page, "button", "Cancel all that match").click();
+  await page.getByRole("dialog").waitFor();
   const count = await page.getByLabel(/^Type \d+ to confirm/).count();
   if (count > 0) {
     const label = (await page.getByText(/^Type \d+ to confirm/).textContent()) ?? "";
