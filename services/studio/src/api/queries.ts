@@ -22,6 +22,14 @@ export const instancesQuery = (request: Api["ListRequest"], key: unknown) =>
     placeholderData: keepPreviousData,
   });
 
+/** The latest versions of definitions, as many as one page of the API holds. */
+export const latestQuery = queryOptions({
+  queryKey: ["definitions", "latest-page"],
+  staleTime: 10_000,
+  queryFn: ({ signal }) =>
+    get<Api["DefinitionPage"]>("/workflow-definitions", { versionOptions: "Latest", pageSize: 1000 }, signal),
+});
+
 /** What started, finished and faulted in the last hour, five minutes by five minutes. */
 export const lastHourQuery = queryOptions({
   queryKey: ["last-hour"],

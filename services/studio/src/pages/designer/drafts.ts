@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { get } from "../../api/client";
+import { latestQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 
@@ -19,15 +19,8 @@ export const draftOf = <R extends Row>(rows: readonly R[], typeName: string): R 
 /** Looks for it among the latest versions, where a type is not known. */
 export function useDraft(typeName: string): Row | undefined {
   return useQuery({
-    queryKey: ["definitions", "drafts"],
-    staleTime: 10_000,
+    ...latestQuery,
     enabled: can("read:workflow-definitions"),
-    queryFn: ({ signal }) =>
-      get<Api["DefinitionPage"]>(
-        "/workflow-definitions",
-        { versionOptions: "Latest", pageSize: 1000 },
-        signal,
-      ),
     select: ({ items }) => draftOf(items, typeName),
   }).data;
 }

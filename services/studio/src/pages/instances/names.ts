@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { get } from "../../api/client";
+import { latestQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 
@@ -7,18 +7,8 @@ const NONE: ReadonlyMap<string, string> = new Map();
 
 /** The names of definitions by their ids, as many as one page of the API holds. */
 export function useDefinitionNames(): ReadonlyMap<string, string> {
-  const { data } = useQuery({
-    queryKey: ["definitions", "names"],
-    staleTime: 30_000,
-    enabled: can("read:workflow-definitions"),
-    queryFn: ({ signal }) =>
-      get<Api["DefinitionPage"]>(
-        "/workflow-definitions",
-        { versionOptions: "Latest", pageSize: 1000 },
-        signal,
-      ),
-    select: namesOf,
-  });
+  const enabled = can("read:workflow-definitions");
+  const { data } = useQuery({ ...latestQuery, enabled, select: namesOf });
   return data ?? NONE;
 }
 
