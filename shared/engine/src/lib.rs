@@ -108,6 +108,7 @@ pub use program::Program;
 pub use registry::Registry;
 pub use schema::activity_type;
 pub use sites::{Site, Sites};
+pub use spelling::{ARGUMENT_MEMBERS, VARIABLE_MEMBERS};
 pub use state::State;
 pub use step::{ChildExecution, Step};
 pub use task::{Fence, OpenTask, Task, TaskCancel};

@@ -13,23 +13,26 @@ use crate::property::find;
 use crate::registry::Registry;
 
 /// The members of a variable.
-const VARIABLE: [&str; 7] =
+pub const VARIABLE_MEMBERS: [&str; 7] =
     ["id", "name", "typeName", "isArray", "value", "storageDriverTypeName", "searchable"];
 /// The members of a connection, and of an end of one.
 const CONNECTION: [&str; 5] = ["source", "target", "sourcePort", "targetPort", "vertices"];
 const END: [&str; 2] = ["activity", "port"];
 const VERTEX: [&str; 2] = ["x", "y"];
-/// The members of an input of the workflow, which an expression names.
-const ARGUMENT: [&str; 9] = [
+/// The members of an input or output of the workflow.
+pub const ARGUMENT_MEMBERS: [&str; 12] = [
     "name",
     "type",
     "isArray",
+    "isRequired",
+    "required",
     "defaultValue",
     "displayName",
     "description",
     "category",
     "uiHint",
     "storageDriverType",
+    "options",
 ];
 /// The members of what holds activities in parts, such as a case, beside these activities.
 const PART: [&str; 7] = ["name", "displayName", "label", "condition", "statusCode", "from", "to"];
@@ -64,7 +67,8 @@ impl Walk<'_> {
         named(raw, &members_of(descriptor));
         let Some(descriptor) = descriptor else { return };
         if descriptor.is_container {
-            objects(raw.get_mut("variables")).for_each(|variable| named(variable, &VARIABLE));
+            objects(raw.get_mut("variables"))
+                .for_each(|variable| named(variable, &VARIABLE_MEMBERS));
             objects(raw.get_mut("connections")).for_each(connection);
         }
         for input in descriptor.inputs.iter().filter(|input| input.is_wrapped) {
@@ -80,7 +84,7 @@ impl Walk<'_> {
         if descriptor.name == "SetVariable"
             && let Some(Value::Object(variable)) = raw.get_mut("variable")
         {
-            named(variable, &VARIABLE);
+            named(variable, &VARIABLE_MEMBERS);
         }
         for port in &descriptor.ports {
             self.port(raw.get_mut(port.name), port.kind, depth + 1);
@@ -170,8 +174,8 @@ fn wrapper(value: Option<&mut Value>) {
 fn expression(members: &mut Map) {
     named(members, &EXPRESSION);
     let known = match members.get("type").and_then(Value::as_str) {
-        Some("Variable") => &VARIABLE[..],
-        Some("Input") => &ARGUMENT[..],
+        Some("Variable") => &VARIABLE_MEMBERS[..],
+        Some("Input") => &ARGUMENT_MEMBERS[..],
         _ => return,
     };
     if let Some(Value::Object(value)) = members.get_mut("value") {

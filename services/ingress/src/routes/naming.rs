@@ -3,6 +3,7 @@
 
 use std::fmt::Display;
 
+use engine::{ARGUMENT_MEMBERS, VARIABLE_MEMBERS};
 use model::Map;
 use serde_json::Value;
 
@@ -38,24 +39,6 @@ const DEFINITION: &[&str] = &[
     "usableAsActivity",
 ];
 
-const VARIABLE: &[&str] =
-    &["id", "name", "typeName", "isArray", "value", "storageDriverTypeName", "searchable"];
-
-const ARGUMENT: &[&str] = &[
-    "name",
-    "type",
-    "isArray",
-    "isRequired",
-    "required",
-    "defaultValue",
-    "displayName",
-    "description",
-    "category",
-    "uiHint",
-    "storageDriverType",
-    "options",
-];
-
 const OPTIONS: &[&str] = &[
     "activationStrategyType",
     "incidentStrategyType",
@@ -72,7 +55,11 @@ const OPTIONS: &[&str] = &[
 pub(super) fn of_definition(document: &mut Value, what: &str) -> Result<(), Problem> {
     let Value::Object(members) = document else { return Ok(()) };
     named(members, DEFINITION, what)?;
-    for (list, known) in [("variables", VARIABLE), ("inputs", ARGUMENT), ("outputs", ARGUMENT)] {
+    for (list, known) in [
+        ("variables", &VARIABLE_MEMBERS[..]),
+        ("inputs", &ARGUMENT_MEMBERS),
+        ("outputs", &ARGUMENT_MEMBERS),
+    ] {
         let items = members.get_mut(list).and_then(Value::as_array_mut);
         for (at, item) in items.into_iter().flatten().enumerate() {
             if let Value::Object(item) = item {
