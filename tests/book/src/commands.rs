@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use crate::block::{Block, Mode, NEEDS, blocks};
 use crate::document::{Document, pages, read};
 use crate::machine::Machine;
-use crate::ports::Ports;
+use crate::ports::Pool;
 
 /// Pages that run at the same time.
 const AT_ONCE: usize = 2;
@@ -103,19 +103,21 @@ async fn the_commands_of_the_book_run() {
     documents.push(read("README.md"));
     let only = only();
     let machine = Arc::new(Machine::new().await);
-    let turns = Arc::new(Semaphore::new(AT_ONCE));
+    let (turns, pool) = (Arc::new(Semaphore::new(AT_ONCE)), Arc::new(Pool::new(AT_ONCE)));
     let (mut all, mut running) = (Vec::new(), JoinSet::new());
     for document in documents.into_iter().filter(|one| one.path.contains(&only)) {
         let blocks = installed(shell_blocks(&document));
         all.extend(blocks.iter().cloned());
         let Some(script) = script(&blocks) else { continue };
         let (machine, turns) = (Arc::clone(&machine), Arc::clone(&turns));
+        let pool = Arc::clone(&pool);
         running.spawn(async move {
             let _turn = turns.acquire().await.unwrap();
             let begun = Instant::now();
-            let ports = Ports::new();
+            let ports = pool.take();
             let in_repository = document.path == "README.md";
             let ran = machine.run(&ports.replaced(&script), &ports, in_repository).await;
+            pool.give_back(ports);
             (document.path, begun.elapsed(), ran)
         });
     }

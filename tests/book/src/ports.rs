@@ -1,6 +1,7 @@
 //! Ports of the text, replaced by free ones: other tests and other servers run on this machine.
 
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 
 use testkit::free_port;
 
@@ -51,6 +52,38 @@ impl Ports {
         }
         out.pop();
         out
+    }
+}
+
+/// The ports of the pages that run at the same time. A page binds some of its ports only after half a
+/// minute, and there are too few free ones to give each page its own: those of a page that has ended go
+/// to the next one.
+pub(crate) struct Pool(Mutex<Vec<Ports>>);
+
+impl Pool {
+    pub(crate) fn new(pages: usize) -> Self {
+        Self(Mutex::new((0..pages).map(|_| Ports::new()).collect()))
+    }
+
+    /// # Panics
+    /// When more pages run than the pool was made for.
+    pub(crate) fn take(&self) -> Ports {
+        self.0.lock().unwrap().pop().unwrap()
+    }
+
+    pub(crate) fn give_back(&self, ports: Ports) {
+        self.0.lock().unwrap().push(ports);
+    }
+}
+
+#[test]
+fn no_page_has_a_port_of_another_that_runs() {
+    let pool = Pool::new(2);
+    let long = pool.take();
+    for _ in 0..20 {
+        let short = pool.take();
+        assert!(short.0.values().all(|port| !long.0.values().any(|one| one == port)));
+        pool.give_back(short);
     }
 }
 
