@@ -20,6 +20,7 @@ mod retention;
 mod run;
 mod schedule;
 mod shards;
+mod spent;
 mod sweep;
 mod unreadable;
 #[cfg(test)]

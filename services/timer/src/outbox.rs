@@ -174,11 +174,11 @@ impl Outbox {
 
 /// Publishes messages; returns the keys of those that the stream has stored, and the temporary
 /// failure, if there was one.
-pub(crate) async fn publish(
+pub(crate) async fn publish<K: std::fmt::Display>(
     cx: &Context,
     pools: &Pools,
-    messages: Vec<(String, Message)>,
-) -> (Vec<String>, Result<(), Error>) {
+    messages: Vec<(K, Message)>,
+) -> (Vec<K>, Result<(), Error>) {
     let mut publishing = futures::stream::iter(messages)
         .map(|(key, message)| async {
             let published = match pools.prepare(&message).await {
@@ -195,7 +195,7 @@ pub(crate) async fn publish(
             Ok(_) => published.push(key),
             Err(error) if error.is_passing() => ending = Err(Error::Bus(error)),
             Err(error) => {
-                tracing::error!(%error, key, "the stream refuses this message for ever")
+                tracing::error!(%error, %key, "the stream refuses this message for ever")
             }
         }
     }

@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use bus::Pools;
+use bus::{Pools, Stream};
 use chassis::Point;
+use futures::StreamExt as _;
 use model::{CommandId, InstanceId, Timestamp, derived, limits};
 use protocol::{Body, Command, Message, Perform, header, subject};
 use store::{Cleared, InstanceFilter, Leftover, Nameless, OutboxRow, Page, PendingCommand};
@@ -18,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use crate::lost::Lost;
 use crate::memory::{Memory, Try};
 use crate::outbox::Outbox;
+use crate::spent::Spent;
 use crate::{Context, Error, outbox, shards, unreadable};
 
 /// The largest number of rows of one query, however many were handled lately.
@@ -39,6 +41,7 @@ pub struct Sweep {
     outbox: Outbox,
     lately: Memory<String>,
     lost: Lost,
+    spent: Spent,
     cleared_at: Option<Instant>,
 }
 
@@ -57,6 +60,8 @@ pub struct Mended {
     pub performed: u64,
     /// Tasks whose message the broker has lost.
     pub lost: u64,
+    /// Tasks that their consumer hands out no more, because workers died of them.
+    pub spent: u64,
     /// Waiting commands that expired and are moved to the dead letters.
     pub expired: u64,
     /// Rows that cannot be read and are moved to the dead letters.
@@ -85,6 +90,7 @@ impl Sweep {
             outbox: Outbox::default(),
             lately: Memory::new(FIRST_PAUSE),
             lost: Lost::default(),
+            spent: Spent::default(),
             cleared_at: None,
         }
     }
@@ -93,13 +99,23 @@ impl Sweep {
     pub async fn serve(mut self, stop: &CancellationToken) {
         let mut ticks = tokio::time::interval(self.cx.config.sweep_every);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let subscribed = self.cx.bus.subscribe(subject::TASK_SPENT).await;
+        let mut advisories = subscribed.unwrap_or_else(|error| {
+            tracing::debug!(%error, "what nats-server says of tasks is not heard");
+            futures::stream::empty().boxed()
+        });
         loop {
             tokio::select! {
                 biased;
                 () = stop.cancelled() => return,
+                Some(advisory) = advisories.next() => {
+                    self.spent.hear(&advisory.message);
+                    continue;
+                }
                 _ = ticks.tick() => {}
             }
             if !shards::is_first(&self.cx.presence, &self.cx.node) {
+                self.spent.forget();
                 continue;
             }
             let swept = tokio::select! {
@@ -136,6 +152,8 @@ impl Sweep {
         let performed = self.ended("unfinished", performed, &mut failed);
         let lost = self.lost().await;
         let lost = self.ended("lost", lost, &mut failed);
+        let spent = self.spent().await;
+        let spent = self.ended("spent", spent, &mut failed);
         let expired = self.expired(now).await;
         let expired = self.ended("expired", expired, &mut failed);
         let forgotten = self.forget_routed(now).await;
@@ -152,6 +170,7 @@ impl Sweep {
             woken,
             performed,
             lost,
+            spent,
             expired,
             unreadable,
             cleared,
@@ -191,6 +210,7 @@ impl Sweep {
             woken,
             performed,
             lost,
+            spent,
             expired,
             unreadable,
             cleared,
@@ -202,6 +222,7 @@ impl Sweep {
             ("waiting", woken),
             ("unfinished", performed),
             ("lost", lost),
+            ("spent", spent),
             ("expired", expired),
             ("unreadable", unreadable),
             ("cleared", cleared),
@@ -222,6 +243,7 @@ impl Sweep {
             woken,
             performed,
             lost,
+            spent,
             expired,
             unreadable,
             "the sweep published again, or took away, what was left behind"
@@ -293,6 +315,20 @@ impl Sweep {
             self.lost.again();
         }
         ending.map(|()| names.len() as u64)
+    }
+
+    /// Fails the attempts of tasks that no worker gets any more, and then takes the tasks away: after a
+    /// crash in between they are found again, and the report has the same id.
+    async fn spent(&mut self) -> Result<u64, Error> {
+        let found = self.spent.find(&self.cx).await?;
+        let (failed, ending) = self.publish(found).await;
+        for sequence in &failed {
+            match self.cx.bus.remove(Stream::Tasks, *sequence).await {
+                Err(bus::Error::Denied(text)) => self.spent.denied(&text),
+                removed => drop(removed?),
+            }
+        }
+        ending.map(|()| failed.len() as u64)
     }
 
     async fn expired(&mut self, now: Timestamp) -> Result<u64, Error> {
@@ -383,7 +419,10 @@ impl Sweep {
     }
 
     /// As [`outbox::publish`].
-    async fn publish(&self, messages: Vec<(String, Message)>) -> (Vec<String>, Result<(), Error>) {
+    async fn publish<K: std::fmt::Display>(
+        &self,
+        messages: Vec<(K, Message)>,
+    ) -> (Vec<K>, Result<(), Error>) {
         outbox::publish(&self.cx, &self.pools, messages).await
     }
 

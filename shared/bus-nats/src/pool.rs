@@ -106,6 +106,9 @@ fn pool(consumer: &Value) -> Option<Pool> {
         redelivered: number("num_redelivered"),
         asking: number("num_waiting"),
         oldest: None,
+        delivered: consumer["delivered"]["stream_seq"].as_u64().unwrap_or_default(),
+        // Without a limit it is -1.
+        deliveries_max: consumer["config"]["max_deliver"].as_u64().filter(|max| *max > 0),
     })
 }
 

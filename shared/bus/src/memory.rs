@@ -117,6 +117,11 @@ impl MemoryBus {
         self.state().log.limit_tasks(bytes_max);
     }
 
+    /// Limits the deliveries of each task of a consumer, as an operator may; nothing if it does not exist.
+    pub fn limit_deliveries(&self, consumer: &str, max: i64) {
+        self.state().log.limit_deliveries(consumer, max);
+    }
+
     /// Makes a stream for messages of others, in the place of one of its name.
     pub fn make_stream(&self, name: &str, subject: &str) {
         self.state().outside.streams.make(name, subject);

@@ -50,6 +50,10 @@ pub struct Pool {
     pub asking: u64,
     /// The time since which the oldest task is there.
     pub oldest: Option<Timestamp>,
+    /// The sequence of the last task that was delivered; 0 before the first.
+    pub delivered: u64,
+    /// A task that was delivered so often is delivered no more. Nobody has set it unless an operator has.
+    pub deliveries_max: Option<u64>,
 }
 
 /// The messages that a stream has.

@@ -41,6 +41,7 @@ pub struct ActivityType {
     #[serde(rename = "type")]
     pub type_name: String,
     /// 1, 2, 3 …
+    #[serde(deserialize_with = "crate::whole::number")]
     pub version: u32,
     /// The name in a designer.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -277,6 +278,13 @@ mod tests {
 
     fn read(document: Value) -> ActivityType {
         serde_json::from_value(document).unwrap()
+    }
+
+    #[test]
+    fn the_version_is_a_whole_number_as_json_schema_has_them() {
+        assert_eq!(read(json!({"type": "Acme.ChargeCard", "version": 1.0})).version, 1);
+        let half = serde_json::from_value::<ActivityType>(json!({"type": "a", "version": 1.5}));
+        assert!(half.unwrap_err().to_string().contains("expected a whole number"));
     }
 
     #[test]

@@ -61,6 +61,8 @@ pub const API: &str = "staunch.api";
 pub const HTTP: &str = "staunch.api.http";
 /// A timer that is due soon was armed: wakes the node that owns its shard.
 pub const TIMER_ARMED: &str = "staunch.timer.armed";
+/// Where nats-server says that a task was delivered as often as its consumer allows.
+pub const TASK_SPENT: &str = "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.STAUNCH_TASKS.*";
 /// Asks cache-notifier to announce a definition; the answer comes after the barrier.
 pub const CACHE_CHANGED: &str = "staunch.cache.changed";
 /// Asks all nodes which pointer of a definition they have.

@@ -98,6 +98,7 @@ async fn the_command_nats_is_a_worker_and_a_client() {
         a_large_result_is_an_object,
         a_crash_before_the_result_repeats_the_task,
         a_crash_after_the_result_changes_nothing,
+        a_task_that_is_handed_out_no_more_fails_its_attempt,
         a_cancelled_task_ends,
         a_long_task_is_not_delivered_again,
         what_is_no_task_is_removed,
@@ -192,6 +193,25 @@ async fn a_crash_after_the_result_changes_nothing(world: &World, shell: &Shell) 
     let results = world.sent(&task, 2).await;
     assert_eq!((results.len(), &results[0]["id"]), (2, &results[1]["id"]));
     assert_eq!(world.client.query(&instance).await.unwrap().version, found.version);
+}
+
+/// An operator has limited the deliveries. The second worker makes the server see that the limit is reached,
+/// and gets the next attempt.
+async fn a_task_that_is_handed_out_no_more_fails_its_attempt(world: &World, shell: &Shell) {
+    world.limit_deliveries("sh deadly", ACK_WAIT, 1).await;
+    let (task, instance) = world.hand_out("sh deadly", json!({"n": 1})).await;
+    code(shell.worker("sh deadly", "kill -9 $PPID; sleep 0.1", false), None).await;
+    code(shell.worker("sh deadly", "cat", false), Some(0)).await;
+    world.over(&instance, "Finished").await;
+    let results = world.sent(&task, 2).await;
+    assert_eq!(results[1]["attempt"], 2, "the first was failed by the sweep");
+    let tasks = world.js.get_stream(crate::world::TASKS).await.unwrap();
+    eventually("the task is taken away", PATIENCE, async || {
+        let mut tasks = tasks.clone();
+        let info = tasks.info().await.unwrap();
+        info.state.messages == 0
+    })
+    .await;
 }
 
 async fn a_cancelled_task_ends(world: &World, shell: &Shell) {

@@ -166,12 +166,18 @@ impl World {
 
     /// Makes the consumer of a type, as an operator who has changed its time limit left it.
     pub(crate) async fn limit(&self, kind: &str, ack_wait: Duration) {
+        self.limit_deliveries(kind, ack_wait, -1).await;
+    }
+
+    /// The same, who also hands each task out only so often.
+    pub(crate) async fn limit_deliveries(&self, kind: &str, ack_wait: Duration, max_deliver: i64) {
         let config = pull::Config {
             durable_name: Some(format!("task-{}-1", token(kind))),
             filter_subject: format!("staunch.task.{}.1", token(kind)),
             ack_policy: AckPolicy::Explicit,
             ack_wait,
             max_ack_pending: 1_000,
+            max_deliver,
             ..pull::Config::default()
         };
         self.js.create_consumer_on_stream(config, TASKS).await.unwrap();

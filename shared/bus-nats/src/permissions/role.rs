@@ -8,7 +8,9 @@ use crate::options::INBOX_PREFIX;
 use crate::topology::Topology;
 
 /// The roles that a process can have.
-pub(super) const ROLES: [&str; 4] = ["ingress", "executor", "timer", "cache-notifier"];
+pub(super) const ROLES: [&str; 4] = ["ingress", EXECUTOR, "timer", "cache-notifier"];
+/// The role that runs workflows.
+pub(super) const EXECUTOR: &str = "executor";
 /// The user of a process with all roles.
 pub(super) const NODE: &str = "node";
 /// The user of operators and of the command line.
@@ -168,11 +170,12 @@ fn executor(grant: &mut Grant) {
 }
 
 /// Publishes what is due, and what a crashed executor left in the outbox. Reads which tasks a new stream
-/// has.
+/// has; takes away those that no consumer hands out any more.
 fn timer(grant: &mut Grant) {
     outgoing(grant);
-    grant.publishes([format!("$JS.API.DIRECT.GET.{}", subject::TASKS_STREAM)]);
-    grant.subscribes([subject::TIMER_ARMED]);
+    let calls = ["DIRECT.GET", "CONSUMER.LIST", "STREAM.MSG.DELETE"];
+    grant.publishes(calls.map(|call| format!("$JS.API.{call}.{}", subject::TASKS_STREAM)));
+    grant.subscribes([subject::TIMER_ARMED, subject::TASK_SPENT]);
     follows(grant, subject::TIMERS_BUCKET);
     writes(grant, subject::TIMERS_BUCKET);
 }
@@ -228,7 +231,7 @@ fn writes(grant: &mut Grant, bucket: &str) {
 }
 
 /// Reads the objects of a store.
-fn reads_objects(grant: &mut Grant, store: &str) {
+pub(super) fn reads_objects(grant: &mut Grant, store: &str) {
     let stream = format!("OBJ_{store}");
     grant.publishes([
         format!("$JS.API.STREAM.INFO.{stream}"),
@@ -241,7 +244,7 @@ fn reads_objects(grant: &mut Grant, store: &str) {
 }
 
 /// Writes and removes the objects of a store.
-fn writes_objects(grant: &mut Grant, store: &str) {
+pub(super) fn writes_objects(grant: &mut Grant, store: &str) {
     grant.publishes([
         format!("$O.{store}.C.*"),
         format!("$O.{store}.M.*"),

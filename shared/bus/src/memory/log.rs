@@ -54,6 +54,8 @@ struct One {
 struct Consumer {
     /// The last sequence that was delivered for the first time.
     delivered: u64,
+    /// A message that was delivered so often is delivered no more, and stays in the stream.
+    deliveries_max: Option<i64>,
     pending: BTreeMap<u64, Pending>,
 }
 
@@ -247,6 +249,13 @@ impl Log {
             .or_insert_with(|| TaskPool { subject, consumer: Consumer::default() });
     }
 
+    /// Limits the deliveries of each task of a consumer, if it exists.
+    pub(super) fn limit_deliveries(&mut self, name: &str, max: i64) {
+        if let Some(pool) = self.pools.get_mut(name) {
+            pool.consumer.deliveries_max = Some(max);
+        }
+    }
+
     pub(super) fn pools(&self) -> BTreeMap<String, String> {
         let subject = |(name, pool): (&String, &TaskPool)| (name.clone(), pool.subject.clone());
         self.pools.iter().map(subject).collect()
@@ -269,6 +278,8 @@ impl Log {
                 redelivered: count(redelivered.count()),
                 asking: 0,
                 oldest: own.map(|(_, at, _)| *at).next(),
+                delivered: consumer.delivered,
+                deliveries_max: consumer.deliveries_max.and_then(|max| u64::try_from(max).ok()),
             })
         };
         self.pools.iter().filter_map(pool).collect()
@@ -317,6 +328,9 @@ impl Consumer {
         now: Instant,
     ) -> (Vec<Pulled>, Option<Instant>) {
         let mut pulled = Vec::new();
+        if let Some(max) = self.deliveries_max {
+            self.pending.retain(|_, pending| pending.again_at > now || pending.attempt < max);
+        }
         let mut room = PULL_BYTES_MAX;
         let mut fits = |message: &Message| {
             room.checked_sub(message.payload.len()).inspect(|left| room = *left).is_some()

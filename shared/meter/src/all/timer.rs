@@ -25,12 +25,12 @@ crate::declare::meters! {
         "–",
         "–";
     Counter SWEEP_MENDED = "staunch_sweep_mended_total" in Count
-        { what: ["outbox", "start", "command", "waiting", "unfinished", "lost", "expired", "unreadable", "cleared"] }
-        "Things that the sweep found left behind and repaired; `cleared` are rows that are of no use any more",
+        { what: ["outbox", "start", "command", "waiting", "unfinished", "lost", "spent", "expired", "unreadable", "cleared"] }
+        "Things that the sweep found left behind and repaired; `spent` are tasks that their consumer hands out no more, and `cleared` are rows that are of no use any more",
         "0 but after a crash, while tasks wait for room in their stream, or while calls take longer than 20 s and a workflow has thousands of commands to take; `cleared` grows with the work",
         "if it grows steadily without such work: messages get lost between the database and NATS";
     Counter SWEEP_FAILED_STEPS = "staunch_sweep_failed_steps_total" in Count
-        { step: ["clock", "outbox", "start", "command", "waiting", "unfinished", "lost", "expired", "routed", "cleared", "unreadable"] }
+        { step: ["clock", "outbox", "start", "command", "waiting", "unfinished", "lost", "spent", "expired", "routed", "cleared", "unreadable"] }
         "Steps of the sweep that failed; the next sweep tries again",
         "0 but while NATS or the database is away",
         "the log has the error, at debug: `--log timer=debug`";
