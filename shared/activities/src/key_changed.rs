@@ -7,7 +7,7 @@ use engine::{
 use model::MessageSource;
 
 use crate::listening::{
-    check_from, from, outputs, taking, trigger, wait, with_beginning, with_taking,
+    check_from, from, outputs, taking, trigger, wait, warn_of_sharing, with_beginning, with_taking,
 };
 use crate::nats::{self, BUCKET};
 
@@ -45,12 +45,13 @@ impl Activity for KeyChanged {
         nats::check(node, "bucket", check_bucket);
         nats::check(node, "key", check_keys);
         nats::check(node, "from", check_from);
+        warn_of_sharing(node);
         None
     }
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {
         let source = source(step)?;
-        wait(step, &source)
+        wait(step, source)
     }
 
     fn resume(&self, step: &mut Step<'_, '_>, resumed: Resumed) -> Decision {

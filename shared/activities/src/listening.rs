@@ -1,7 +1,7 @@
 //! What the activities share that listen to NATS: which messages of a source they take, and what they
 //! do with one.
 
-use engine::{Cause, Decision, Descriptor, Failure, Next, Resumed, Step, Type};
+use engine::{Cause, Decision, Descriptor, Failure, Next, Planning, Resumed, Step, Type};
 use model::{MessageSource, Stimulus, Timestamp};
 use serde_json::Value;
 
@@ -9,6 +9,10 @@ use serde_json::Value;
 pub(crate) const INPUT: &str = "__EventPayloadWorkflowInput";
 /// Where a stream may be begun, beside a time.
 const BEGINNINGS: [&str; 2] = ["new", "all"];
+/// What those should know that wait for messages from before their wait.
+const SHARED: &str = "all instances that wait with these settings read the stream at one place, one message \
+                      after the other, which the first of them begins here: a message resumes those that \
+                      wait at that moment, and a later wait gets one of those that follow";
 /// The parts of a message that expressions see.
 const ARGUMENTS: &[&str] = &["subject", "tokens", "headers", "sequence", "content"];
 
@@ -18,7 +22,8 @@ pub(crate) fn with_beginning(descriptor: Descriptor) -> Descriptor {
         .input(
             "from",
             Type::String,
-            "Where the stream is begun: `new`, `all`, or a time in RFC 3339.",
+            "Where the stream is begun: `new`, `all`, or a time in RFC 3339. Waits begin it together, \
+             and read what was there before in order.",
         )
         .default("new")
 }
@@ -87,9 +92,18 @@ pub(crate) fn from(step: &mut Step<'_, '_>) -> Result<String, Failure> {
     Ok(from)
 }
 
+/// Says of an activity that waits, and begins its stream elsewhere than at its wait, what it shares.
+pub(crate) fn warn_of_sharing(node: &mut Planning<'_>) {
+    let written = node.literal("from").and_then(Value::as_str);
+    let is_of_now = !node.has("from") || written.is_some_and(|from| from == BEGINNINGS[0]);
+    if !is_of_now && !node.starts() {
+        node.warning("from", SHARED);
+    }
+}
+
 /// Waits for a message of this source.
-pub(crate) fn wait(step: &mut Step<'_, '_>, source: &MessageSource) -> Decision {
-    let stimulus = Stimulus::message(source);
+pub(crate) fn wait(step: &mut Step<'_, '_>, source: MessageSource) -> Decision {
+    let stimulus = Stimulus::message(&source.awaited());
     let payload = stimulus.payload.clone();
     step.wait(&stimulus, payload, None)?;
     Ok(Next::Wait)

@@ -7,7 +7,7 @@ use engine::{
 use model::MessageSource;
 
 use crate::listening::{
-    check_from, from, outputs, taking, trigger, wait, with_beginning, with_taking,
+    check_from, from, outputs, taking, trigger, wait, warn_of_sharing, with_beginning, with_taking,
 };
 use crate::nats;
 
@@ -42,12 +42,15 @@ impl Activity for MessageReceived {
         nats::check(node, "subject", check_filter);
         nats::check(node, "stream", check_stream);
         nats::check(node, "from", check_from);
+        if node.has("stream") {
+            warn_of_sharing(node);
+        }
         None
     }
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {
         let source = source(step)?;
-        wait(step, &source)
+        wait(step, source)
     }
 
     fn resume(&self, step: &mut Step<'_, '_>, resumed: Resumed) -> Decision {
@@ -85,7 +88,7 @@ mod tests {
 
     use super::*;
     use crate::listening::INPUT;
-    use crate::tests::{causes, player, problems, trigger_problems};
+    use crate::tests::{causes, player, problems, trigger_problems, warnings};
 
     fn document(more: Value) -> Value {
         let mut root = json!({"type": "Staunch.MessageReceived", "id": "m", "canStartWorkflow": true,
@@ -123,6 +126,44 @@ mod tests {
         started.start_at(Some("m"), arrived());
         assert_eq!(started.state().output, output);
         assert_eq!((&output["Got"], &output["Number"]), (&json!({"id": 7}), &json!(4)));
+    }
+
+    /// A trigger with these inputs does not empty the place at which they read.
+    #[test]
+    fn those_that_wait_for_what_was_before_read_in_order_at_a_place_of_their_own() {
+        for from in ["all", "2026-01-31T08:00:00Z"] {
+            let document = document(json!({"stream": "ORDERS", "from": from}));
+            let trigger = causes(document.clone()).stimuli.remove(0);
+            assert!(!MessageSource::of(&trigger.payload).unwrap().in_order, "{from}");
+            let mut waiting = player(document);
+            waiting.start(json!({}));
+            let bookmark = waiting.state().bookmarks.values().next().unwrap();
+            let source = MessageSource::of(&bookmark.payload).unwrap();
+            assert_eq!(bookmark.hash, Stimulus::message(&source).hash());
+            assert!(source.in_order && bookmark.hash != trigger.hash, "{from}");
+        }
+    }
+
+    #[test]
+    fn who_waits_for_what_was_before_is_told_what_is_shared() {
+        let of = |more: Value| {
+            let mut document = document(more);
+            document["root"]["canStartWorkflow"] = json!(false);
+            warnings(document)
+        };
+        for from in [json!("all"), json!({"js": "'all'"})] {
+            let said = of(json!({"stream": "ORDERS", "from": from})).concat();
+            assert!(said.contains("read the stream at one place"), "{from}: {said}");
+        }
+        for more in [
+            json!({"stream": "ORDERS"}),
+            json!({"stream": "ORDERS", "from": "new"}),
+            json!({"from": "all"}),
+        ] {
+            assert_eq!(of(more.clone()), [] as [String; 0], "{more}");
+        }
+        let starts = warnings(document(json!({"stream": "ORDERS", "from": "all"})));
+        assert_eq!(starts, [] as [String; 0]);
     }
 
     #[test]

@@ -159,11 +159,14 @@ fn is_denial(kind: ConnectErrorKind) -> bool {
 
 fn denied(target: &Target) -> Error {
     let which = if target.servers.len() > 1 { "a nats-server of " } else { "the nats-server " };
+    let expires = target.login.expires();
+    let until = expires.map(|time| format!(", whose JWT expires at {time}"));
     Error::Denied(format!(
-        "{which}{} refuses {}: check the login in nats-url, nats-creds or nats-nkey, and the \
+        "{which}{} refuses {}{}: check the login in nats-url, nats-creds or nats-nkey, and the \
          users in the server's configuration",
         target.places(),
-        target.login
+        target.login,
+        until.unwrap_or_default()
     ))
 }
 
@@ -284,7 +287,8 @@ impl Heard {
                 self.refusals.add(text);
                 tracing::error!(
                     purpose,
-                    "NATS refuses: {text}; `staunch nats-permissions` prints what each role needs"
+                    "NATS refuses: {text}; `staunch nats-permissions` prints what each role needs, and \
+                     with --subject, --stream, --bucket or --object-store what workflows use"
                 );
             }
             other => {
@@ -303,7 +307,10 @@ async fn reason(options: &Options) -> Option<String> {
     };
     let settings = login::settings(options, &target.login).connection_timeout(EXPLAIN_MAX);
     let connected = secured(settings, options).connect(&target.servers[..]).await;
-    connected.err().map(|error| error.to_string())
+    connected.err().map(|error| match error.kind() {
+        kind if is_denial(kind) => denied(&target).to_string(),
+        _ => error.to_string(),
+    })
 }
 
 fn check_version(found: &str) -> Result<(), Error> {

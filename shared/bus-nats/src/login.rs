@@ -12,6 +12,7 @@ use async_nats::{Auth, AuthError, ConnectOptions, ServerAddr};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bus::Error;
+use model::Timestamp;
 use nkeys::KeyPair;
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
@@ -42,6 +43,8 @@ pub(crate) enum Login {
         account: String,
         jwt: String,
         seed: String,
+        /// When the JWT expires, if it does.
+        expires: Option<Timestamp>,
     },
     NKey {
         path: String,
@@ -129,6 +132,27 @@ impl Login {
         }
     }
 
+    /// When it expires, if it does.
+    pub(crate) fn expires(&self) -> Option<Timestamp> {
+        match self {
+            Self::Credentials { expires, .. } => *expires,
+            _ => None,
+        }
+    }
+
+    /// Refuses a login that has expired.
+    fn check(&self, now: Timestamp) -> Result<(), Error> {
+        match self {
+            Self::Credentials { path, expires: Some(expires), .. } if *expires <= now => {
+                Err(Error::Denied(format!(
+                    "the JWT in the NATS credentials file {path} expired at {expires}: have a new one \
+                     issued for this user, and write it into the file"
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Whether a process that has this login may go on with that one.
     fn may_follow(&self, last: &Self) -> bool {
         match (self, last) {
@@ -176,12 +200,13 @@ pub fn check_urls(text: &str) -> Result<(), Error> {
     read_urls(text).map(drop)
 }
 
-/// Refuses URLs, a credentials file or a seed with which no login could be made. Nothing is asked.
+/// Refuses URLs, a credentials file or a seed with which no login could be made, and a login that has
+/// expired by this time. Nothing is asked.
 ///
 /// # Errors
 /// [`Error::Denied`] with the reason, without secrets.
-pub fn check_login(options: &Options) -> Result<(), Error> {
-    Target::read(options).map(drop)
+pub fn check_login(options: &Options, now: Timestamp) -> Result<(), Error> {
+    Target::read(options)?.login.check(now)
 }
 
 /// The servers, and the login in their URLs.
@@ -255,7 +280,9 @@ fn read_credentials(path: &Path) -> Result<Login, Error> {
         return Err(wrong(&"its seed is of another user than its JWT"));
     }
     let account = claims.nats.issuer_account.unwrap_or(claims.iss);
-    Ok(Login::Credentials { path: path.display().to_string(), account, jwt, seed })
+    let expires = claims.exp.filter(|exp| *exp > 0);
+    let expires = expires.map(|exp| Timestamp::from_millis(exp.saturating_mul(1_000)));
+    Ok(Login::Credentials { path: path.display().to_string(), account, jwt, seed, expires })
 }
 
 /// What the token of a user says of it. The server checks the token.
@@ -265,6 +292,8 @@ struct Claims {
     iss: String,
     /// The public key of the user.
     sub: Option<String>,
+    /// Seconds since 1970 at which it expires; 0 and none: it does not.
+    exp: Option<i64>,
     #[serde(default)]
     nats: UserClaims,
 }
@@ -368,6 +397,17 @@ mod tests {
         assert!(next.may_follow(&first) && signed.may_follow(&first));
         assert!(!other.may_follow(&first));
         assert!(other.to_string().contains("account ATWO"), "{other}");
+        // The server decides whether an expired one enters; only its time is read.
+        let now = Timestamp::from_millis(1_700_000_000_000);
+        let until = |exp: Value| login(json!({"iss": "AONE", "exp": exp}), &one);
+        for exp in [json!(null), json!(0), json!(1_700_000_001)] {
+            until(exp).check(now).unwrap();
+        }
+        let expired = until(json!(1_700_000_000));
+        assert_eq!(expired.expires(), Some(now));
+        let error = expired.check(now).unwrap_err().to_string();
+        assert!(error.contains("a.creds expired at 2023-11-14T22:13:20"), "{error}");
+        assert!(error.contains("have a new one issued"), "{error}");
         let refused = |claims: Value, seed: &str| of(claims, seed).err().unwrap().to_string();
         let seed = one.seed().unwrap();
         assert!(refused(json!(null), &seed).contains("its JWT cannot be read"));

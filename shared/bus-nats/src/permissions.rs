@@ -12,7 +12,9 @@ mod grant;
 mod pattern;
 mod role;
 mod text;
+mod workflows;
 
 pub use account::{Account, Export, Flow, User};
 pub use accounts::Accounts;
 pub use grant::Grant;
+pub use workflows::Used;

@@ -125,28 +125,31 @@ async fn a_credentials_file_enters() {
     let (server, directory) = server(&format!(
         "operator: {}\nsystem_account: {system}\nresolver: MEMORY\nresolver_preload {{\n{system}: \
          {}\n{app}: {}\n}}",
-        token(&operator, &operator, &json!({"type": "operator", "version": 2})),
-        token(&operator, &system, &of_system),
-        token(&operator, &account, &of_account),
+        token(&operator, &operator, &json!({"type": "operator", "version": 2}), 0),
+        token(&operator, &system, &of_system, 0),
+        token(&operator, &account, &of_account, 0),
         system = system.public_key(),
         app = account.public_key(),
     ))
     .await;
-    let with_file = |name: &str, issuer: &KeyPair| {
+    let with_file = |name: &str, issuer: &KeyPair, expires: u32| {
         let claims = json!({"type": "user", "version": 2, "subs": -1, "data": -1, "payload": -1});
         let text = format!(
             "-----BEGIN NATS USER JWT-----\n{}\n------END NATS USER JWT------\n\n\
              -----BEGIN USER NKEY SEED-----\n{}\n------END USER NKEY SEED------\n",
-            token(issuer, &user, &claims),
+            token(issuer, &user, &claims, expires),
             user.seed().unwrap()
         );
         let path = directory.path().join(name);
         std::fs::write(&path, text).unwrap();
         Options { creds: Some(path), ..options(&server, "") }
     };
-    must_enter(with_file("app.creds", &account)).await;
-    must_stay_out(with_file("forged.creds", &KeyPair::new_account()), &server, "forged.creds")
-        .await;
+    must_enter(with_file("app.creds", &account, 0)).await;
+    let forged = with_file("forged.creds", &KeyPair::new_account(), 0);
+    must_stay_out(forged, &server, "forged.creds").await;
+    let late = with_file("late.creds", &account, 1_700_000_001);
+    let said = "late.creds, whose JWT expires at 2023-11-14T22:13:21";
+    must_stay_out(late, &server, said).await;
 
     std::fs::write(directory.path().join("empty.creds"), "hush").unwrap();
     let no_creds =
@@ -156,9 +159,9 @@ async fn a_credentials_file_enters() {
 }
 
 /// A JWT as `nsc` makes it.
-fn token(issuer: &KeyPair, subject: &KeyPair, claims: &Value) -> String {
+fn token(issuer: &KeyPair, subject: &KeyPair, claims: &Value, expires: u32) -> String {
     let encode = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
-    let body = json!({"jti": "test", "iat": 1_700_000_000, "iss": issuer.public_key(),
+    let body = json!({"jti": "test", "iat": 1_700_000_000, "exp": expires, "iss": issuer.public_key(),
         "name": "test", "sub": subject.public_key(), "nats": claims});
     let signed =
         format!("{}.{}", encode(&json!({"typ": "JWT", "alg": "ed25519-nkey"})), encode(&body));

@@ -3,9 +3,14 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::Timestamp;
+
 /// The beginning of the names of the streams behind buckets and object stores.
 const BUCKET: &str = "KV_";
 const STORE: &str = "OBJ_";
+/// Where a stream is begun unless another place is named.
+const NEW: &str = "new";
+const NANOS_OF_MILLI: i128 = 1_000_000;
 
 /// Where messages come from that workflows listen to, and which of them they take. Workflows with the
 /// same source share its messages.
@@ -103,6 +108,28 @@ impl MessageSource {
         }
     }
 
+    /// The same for those that wait: where they read what the stream had before, one message after the
+    /// other. So it is a place of its own, which no workflow that starts with the messages empties.
+    #[must_use]
+    pub fn awaited(self) -> Self {
+        let in_order = self.in_order || self.reads_the_past();
+        Self { in_order, ..self }
+    }
+
+    /// It has messages from before anybody listened, or from a time that is named.
+    #[must_use]
+    pub fn reads_the_past(&self) -> bool {
+        self.stream.is_some() && self.from.as_deref().is_some_and(|from| from != NEW)
+    }
+
+    /// A message that was stored at this time, in nanoseconds since 1970, is from before its beginning.
+    /// NATS hands out such messages where the beginning is a time to come.
+    #[must_use]
+    pub fn is_too_early(&self, stored_nanos: i128) -> bool {
+        let from = self.from.as_deref().and_then(|from| Timestamp::parse(from).ok());
+        from.is_some_and(|from| stored_nanos < i128::from(from.as_millis()) * NANOS_OF_MILLI)
+    }
+
     /// The source in the payload of [`Stimulus::message`](crate::Stimulus::message).
     #[must_use]
     pub fn of(payload: &Value) -> Option<Self> {
@@ -164,6 +191,37 @@ mod tests {
             assert_eq!(stimulus.hash() == Stimulus::message(&plain).hash(), source == plain);
             let stored = serde_json::to_value(&source).unwrap();
             assert_eq!(serde_json::from_value::<MessageSource>(stored).unwrap(), source);
+        }
+    }
+
+    fn from(beginning: Option<&str>, stream: Option<&str>) -> MessageSource {
+        let (from, stream) = (beginning.map(str::to_owned), stream.map(str::to_owned));
+        MessageSource { subject: "orders.*".to_owned(), from, stream, ..MessageSource::default() }
+    }
+
+    #[test]
+    fn those_that_wait_read_the_past_in_order_and_at_a_place_of_their_own() {
+        let hash = |source: &MessageSource| Stimulus::message(source).hash();
+        for beginning in ["all", "2026-01-31T08:00:00Z"] {
+            let source = from(Some(beginning), Some("ORDERS"));
+            let awaited = source.clone().awaited();
+            assert!(awaited.in_order && hash(&awaited) != hash(&source), "{beginning}");
+            assert_eq!(awaited.clone().awaited(), awaited);
+        }
+        for (beginning, stream) in [(Some("new"), Some("ORDERS")), (None, None)] {
+            let source = from(beginning, stream);
+            assert_eq!(source.clone().awaited(), source);
+        }
+    }
+
+    #[test]
+    fn what_was_stored_before_the_time_that_is_named_is_too_early() {
+        let source = from(Some("1970-01-01T00:00:01.002Z"), Some("ORDERS"));
+        let is_too_early = |nanos: i128| source.is_too_early(nanos);
+        assert!(is_too_early(0) && is_too_early(1_001_999_999));
+        assert!(!is_too_early(1_002_000_000) && !is_too_early(2_000_000_000));
+        for beginning in [None, Some("new"), Some("all")] {
+            assert!(!from(beginning, Some("ORDERS")).is_too_early(0), "{beginning:?}");
         }
     }
 }

@@ -46,10 +46,15 @@ struct Guest {
 impl World {
     /// The server, provisioned and migrated, without processes.
     async fn start() -> Self {
-        let accounts = Accounts::new(&[TASK]).unwrap();
-        let directory = tempfile::tempdir().unwrap();
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../nats/accounts.conf");
-        std::fs::copy(file, directory.path().join("accounts.conf")).unwrap();
+        let text = std::fs::read_to_string(file).unwrap();
+        Self::with(Accounts::new(&[TASK]).unwrap(), &text).await
+    }
+
+    /// The same with these accounts, as nats-server reads them.
+    async fn with(accounts: Accounts, text: &str) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("accounts.conf"), text).unwrap();
         let path = directory.path().join("server.conf");
         std::fs::write(&path, "max_payload: 1MB\ninclude ./accounts.conf\n").unwrap();
         let users = accounts.all().flat_map(|account| &account.users);
@@ -91,6 +96,7 @@ impl World {
         let child = Command::new(executable("staunch").await)
             .args(["server", "--role", roles, "--node", name, "--auth", "none"])
             .args(["--listen", &listen, "--admin-listen", &health])
+            .args(["--nats-subjects", "*=orders.>", "--nats-buckets", "*=book|book-files"])
             .args(["--nats-url", &self.url(user)])
             .args(["--database-url", &sqlite_url(self.directory.path())])
             .current_dir(self.directory.path())

@@ -43,6 +43,7 @@ stories! {
     listening:
         each_message_of_a_stream_starts_one_instance_g1_g2
         messages_that_nobody_has_taken_are_a_lag
+        those_that_wait_read_a_stream_from_its_beginning
         what_is_chosen_starts_once_and_in_order;
     payloads: objects_of_headers_are_inputs_while_executors_die_g1_g2;
     more: each_executor_that_joins_carries_as_much_as_the_first;

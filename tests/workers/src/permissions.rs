@@ -1,10 +1,12 @@
 //! A worker as a user of NATS that may do what its type of tasks needs, and nothing else.
 
+use std::path::Path;
+
 use async_nats::{ConnectOptions, HeaderMap, jetstream};
 use futures::StreamExt as _;
 use serde_json::{Value, json};
 use staunch_client::token;
-use testkit::{eventually, executable, nats_with, within};
+use testkit::{TestNats, eventually, executable, nats_with, within};
 use tokio::io::AsyncReadExt as _;
 
 use crate::language::Program;
@@ -24,28 +26,24 @@ const PART: usize = 256 * 1024;
 const LONG: usize = 600_000;
 const LONG_HASH: &str = "sha256-35491562129828d6a516757a36c11a28746b8c2c31d931a7f5a82b7ad5419498";
 
-/// The other handlers of the program may do nothing, which does not keep this one from its work. There
-/// is no node: the task and the result are messages, and so is the answer with a large value.
-pub(crate) async fn a_worker_needs_its_own_permissions_alone(program: &Program) {
-    let folder = tempfile::tempdir().unwrap();
+/// A server with the users of an installation, and the user of the workers.
+async fn installed(folder: &Path, options: &[&str]) -> (TestNats, String) {
     let staunch = |arguments: Vec<String>| async move {
         let mut command = tokio::process::Command::new(executable("staunch").await);
         let ran = command.args(&arguments).output().await.unwrap();
         assert!(ran.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&ran.stderr));
         String::from_utf8(ran.stdout).unwrap()
     };
-    let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-    let accounts = staunch(
-        [words("nats-permissions --with-objects --worker"), vec![KIND.to_owned()]].concat(),
-    );
-    let accounts = accounts.await;
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    let permissions = words(&[&["nats-permissions", "--worker", KIND][..], options].concat());
+    let accounts = staunch(permissions).await;
     let user = accounts.split("user: ").filter_map(|rest| rest.split(',').next());
     let user = user.filter(|user| user.starts_with("worker-")).last().unwrap().to_owned();
     let variables = accounts.split('$').filter_map(|rest| rest.split(',').next());
     let passwords = variables.filter(|name| name.ends_with("_PASSWORD"));
     let passwords: Vec<_> = passwords.map(|name| (name.to_owned(), PASSWORD.to_owned())).collect();
-    std::fs::write(folder.path().join("accounts.conf"), &accounts).unwrap();
-    let config = folder.path().join("server.conf");
+    std::fs::write(folder.join("accounts.conf"), &accounts).unwrap();
+    let config = folder.join("server.conf");
     std::fs::write(&config, "max_payload: 1MB\ninclude ./accounts.conf\n").unwrap();
     let server = nats_with(|options| {
         options.config = Some(config);
@@ -53,10 +51,42 @@ pub(crate) async fn a_worker_needs_its_own_permissions_alone(program: &Program) 
     })
     .await;
     let url = server.url().replace("nats://", &format!("nats://admin:{PASSWORD}@"));
-    let kind = vec![KIND.to_owned()];
-    let provision = [words("provision --worker"), kind, words(&format!("--nats-url {url}"))];
-    staunch(provision.concat()).await;
+    staunch(words(&["provision", "--worker", KIND, "--nats-url", url.as_str()])).await;
+    (server, user)
+}
 
+/// The reason why a large result is not stored is in the log of the worker, though NATS does not answer a
+/// message that it refuses.
+pub(crate) async fn a_refused_object_is_said(program: &Program) {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, user) = installed(folder.path(), &[]).await;
+    let login = ConnectOptions::with_user_and_password("admin".to_owned(), PASSWORD.to_owned());
+    let login = login.custom_inbox_prefix("_INBOX.admin");
+    let js = jetstream::new(login.connect(server.url()).await.unwrap());
+    let place = Place { user, ..Place::new(folder.path()) };
+    let mut worker = Process::start(program, &server.url(), PREFIX, &place);
+    let task = json!({
+        "taskId": "t1", "taskType": KIND, "taskVersion": 1, "attempt": 1, "activityId": "a",
+        "input": "y".repeat(LONG), "workflowInstanceId": "i", "workflowDefinitionId": "d",
+    });
+    let subject = format!("staunch.task.{}.1", token(KIND));
+    js.publish(subject, task.to_string().into()).await.unwrap().await.unwrap();
+    let log = folder.path().join(format!("{PREFIX}.log"));
+    eventually("the refusal is in the log", PATIENCE, async || {
+        let log = std::fs::read_to_string(&log).unwrap_or_default();
+        let refused =
+            "is not stored yet: Permissions Violation for Publish to \"$O.staunch_payloads.C.";
+        log.lines().any(|line| line.contains(refused))
+    })
+    .await;
+    worker.kill();
+}
+
+/// The other handlers of the program may do nothing, which does not keep this one from its work. There
+/// is no node: the task and the result are messages, and so is the answer with a large value.
+pub(crate) async fn a_worker_needs_its_own_permissions_alone(program: &Program) {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, user) = installed(folder.path(), &["--with-objects"]).await;
     let user_of = async |name: &str, prefix: &str| {
         let login = ConnectOptions::with_user_and_password(name.to_owned(), PASSWORD.to_owned());
         login.custom_inbox_prefix(format!("{prefix}.{name}")).connect(server.url()).await.unwrap()

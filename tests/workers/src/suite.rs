@@ -12,6 +12,8 @@ use crate::{permissions, watch};
 
 /// Suites measure time, so no more than two of them run at once.
 pub(crate) static TURN: Semaphore = Semaphore::const_new(2);
+/// The libraries of NATS of these languages tell their users what is refused.
+const SAY_WHAT_IS_REFUSED: [&str; 2] = ["Python", "TypeScript"];
 const SCENARIO_MAX: std::time::Duration = std::time::Duration::from_secs(90);
 
 /// Runs one scenario after the other. `$prefix` is that of its types of tasks.
@@ -58,6 +60,10 @@ async fn conforms(program: Option<Program>, prefix: &'static str) {
         a_stopped_worker_gives_back_what_takes_too_long,
     );
     permissions::a_worker_needs_its_own_permissions_alone(&scene.program).await;
+    if SAY_WHAT_IS_REFUSED.contains(&scene.program.name) {
+        permissions::a_refused_object_is_said(&scene.program).await;
+        passed += 1;
+    }
     watch::a_watch_outlasts_those_who_answer(&scene.program).await;
     passed += 2;
     let name = scene.program.name;

@@ -59,10 +59,19 @@ pub(super) async fn take(
 ) {
     let Taken { message, sequence, stored_nanos, settle } = taken;
     let stream = source.stream.as_deref().unwrap_or_default();
+    if source.is_too_early(stored_nanos) {
+        tracing::debug!(stream, sequence, "a message is from before the beginning of its source");
+        return settle.await;
+    }
     let id = id_of(hash, stream, sequence, stored_nanos);
     let handed_over = async {
         match command(cx, hash, source, &message, Some(sequence), id).await? {
-            Some(command) if source.in_order => in_order::hand_over(cx, &command, stop).await,
+            Some(command) if source.in_order => {
+                if source.reads_the_past() {
+                    in_order::until_wanted(cx, hash, &command.id, stop).await?;
+                }
+                in_order::hand_over(cx, &command, stop).await
+            }
             Some(command) => publish(cx, &command).await,
             None => Ok(()),
         }

@@ -1,5 +1,7 @@
 //! Messages that workflows listen to.
 
+mod past;
+
 use std::time::Duration;
 
 use bus::{Bus as _, Stream};
@@ -251,7 +253,7 @@ async fn the_beginning_of_a_source_is_asked_for_only_where_its_place_is_made() {
 #[tokio::test(start_paused = true)]
 async fn a_correlation_id_says_which_instance_goes_on() {
     let (world, _nodes) = listening(&["a"]).await;
-    let correlated = json!({"correlationId": {"js": "args.content.customer"}});
+    let correlated = json!({"from": "new", "correlationId": {"js": "args.content.customer"}});
     world.publish("trigger", sequence(vec![reads(true, correlated.clone())]), outputs()).await;
     world.publish("wait", sequence(vec![reads(false, correlated)]), outputs()).await;
     for name in ["ann", "bob"] {

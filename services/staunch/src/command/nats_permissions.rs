@@ -2,12 +2,13 @@
 
 use bus::Error;
 use clap::Args;
-use node::permissions::Accounts;
+use engine::outside::{check_bucket, check_filter, check_stream};
+use node::permissions::{Accounts, Used};
 
 use crate::output::{self, Format};
 use crate::{Failure, input, say};
 
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 pub(crate) struct NatsPermissionsArgs {
     /// A type of tasks (`taskName`, or `taskName@2` for version 2) whose workers get an account of
     /// their own; may be repeated
@@ -17,6 +18,31 @@ pub(crate) struct NatsPermissionsArgs {
     /// for all, so each can also replace and remove the objects of the others
     #[arg(long)]
     pub(crate) with_objects: bool,
+    /// A subject on which workflows send or listen, such as `orders.>`: the users `executor` and `node` may; may
+    /// be repeated
+    #[arg(long, value_name = "SUBJECT", value_parser = subject)]
+    pub(crate) subject: Vec<String>,
+    /// A stream whose messages workflows take; may be repeated
+    #[arg(long, value_name = "STREAM", value_parser = stream)]
+    pub(crate) stream: Vec<String>,
+    /// A bucket of which workflows read, write or follow keys; may be repeated
+    #[arg(long, value_name = "BUCKET", value_parser = bucket)]
+    pub(crate) bucket: Vec<String>,
+    /// An object store of which workflows read, write or follow objects; may be repeated
+    #[arg(long, value_name = "STORE", value_parser = bucket)]
+    pub(crate) object_store: Vec<String>,
+}
+
+fn subject(text: &str) -> Result<String, String> {
+    check_filter(text).map(|()| text.to_owned())
+}
+
+fn stream(text: &str) -> Result<String, String> {
+    check_stream(text).map(|()| text.to_owned())
+}
+
+fn bucket(text: &str) -> Result<String, String> {
+    check_bucket(text).map(|()| text.to_owned())
 }
 
 /// Prints what an installation that has the other users needs for these workers.
@@ -48,9 +74,19 @@ fn accounts(args: &NatsPermissionsArgs) -> Result<Accounts, Failure> {
         true => Accounts::with_objects(&workers),
         false => Accounts::new(&workers),
     };
-    accounts.map_err(|error| match error {
+    let accounts = accounts.map_err(|error| match error {
         // What cannot be used was given here, and is not from the message bus.
         Error::Corrupt(why) => Failure::usage(format!("--worker: {why}")),
+        other => Failure::usage(other.to_string()),
+    })?;
+    let used = Used {
+        subjects: args.subject.clone(),
+        streams: args.stream.clone(),
+        buckets: args.bucket.clone(),
+        object_stores: args.object_store.clone(),
+    };
+    accounts.for_workflows(&used).map_err(|error| match error {
+        Error::Corrupt(why) => Failure::usage(why),
         other => Failure::usage(other.to_string()),
     })
 }

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::account::{Account, Export, User};
 use super::client::{self, Objects, Worker};
 use super::grant::Grant;
+use super::workflows::{self, Used};
 use super::{role, text};
 
 /// The account that has the streams and buckets.
@@ -44,6 +45,20 @@ impl Accounts {
     /// As [`Accounts::new`].
     pub fn with_objects(kinds: &[&str]) -> Result<Self, Error> {
         Self::of(kinds, Objects::Put)
+    }
+
+    /// The same, and executors may do what workflows do with these names in NATS.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] when there are too many names, or one that a configuration cannot have.
+    pub fn for_workflows(mut self, used: &Used) -> Result<Self, Error> {
+        let grant = workflows::grant(used)?;
+        let runs = |user: &&mut User| [role::EXECUTOR, role::NODE].contains(&user.name.as_str());
+        for user in self.staunch.users.iter_mut().filter(runs) {
+            user.grant.publishes(&grant.publish);
+            user.grant.subscribes(&grant.subscribe);
+        }
+        Ok(self)
     }
 
     fn of(kinds: &[&str], objects: Objects) -> Result<Self, Error> {
@@ -188,6 +203,19 @@ mod tests {
             let heard = grant.subscribe.iter().filter(|subject| **subject != own);
             assert!(heard.into_iter().all(|subject| node.subscribe.contains(subject)), "{name}");
         }
+    }
+
+    #[test]
+    fn what_workflows_use_is_for_those_that_run_them() {
+        let used = Used { streams: vec!["ORDERS".to_owned()], ..Used::default() };
+        let before = Accounts::new(&["Ship"]).unwrap();
+        let after = before.clone().for_workflows(&used).unwrap();
+        let users = before.all().flat_map(|it| &it.users).zip(after.all().flat_map(|it| &it.users));
+        let changed = users.filter(|(before, after)| before != after);
+        let changed: Vec<_> = changed.map(|(_, user)| user.name.as_str()).collect();
+        assert_eq!(changed, [role::EXECUTOR, role::NODE]);
+        assert!(after.text().contains("\"$JS.API.CONSUMER.MSG.NEXT.ORDERS.*\""));
+        assert_eq!(before.clone().for_workflows(&Used::default()).unwrap(), before);
     }
 
     #[test]

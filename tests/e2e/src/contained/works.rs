@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use async_nats::{Client, HeaderMap, Message, Subscriber};
+use async_nats::{Client, HeaderMap, Message, Subscriber, jetstream};
+use bus_nats::permissions::{Accounts, Used};
 use futures::StreamExt as _;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -181,6 +182,77 @@ async fn a_process_with_all_roles_works_as_one_user() {
     let starter = world.guest("starter").await;
     command(&starter.client, "event.go", "staunch.reply.starter.1").await;
     api.reaches(&id, "Finished", SOON).await;
+    assert_eq!(world.violations("STAUNCH"), Vec::<String>::new());
+}
+
+/// What workflows do with each activity of NATS, with the permissions that the options of
+/// `staunch nats-permissions` add.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn executors_may_use_the_streams_buckets_and_stores_that_were_named() {
+    let names = |name: &str| vec![name.to_owned()];
+    let used = Used {
+        subjects: names("orders.>"),
+        streams: names("ORDERS"),
+        buckets: names("book"),
+        object_stores: names("book-files"),
+    };
+    let accounts = Accounts::new(&[TASK]).unwrap().for_workflows(&used).unwrap();
+    let text = accounts.text();
+    let mut world = World::with(accounts, &text).await;
+    let config = jetstream::stream::Config {
+        name: "ORDERS".to_owned(),
+        subjects: names("orders.>"),
+        ..jetstream::stream::Config::default()
+    };
+    world.jetstream.create_stream(config).await.unwrap();
+    let bucket = jetstream::kv::Config { bucket: "book".to_owned(), ..Default::default() };
+    world.jetstream.create_key_value(bucket).await.unwrap();
+    let store =
+        jetstream::object_store::Config { bucket: "book-files".to_owned(), ..Default::default() };
+    world.jetstream.create_object_store(store).await.unwrap();
+    let url = world.process("ingress", "ingress", "ingress").await;
+    world.process("executor", "executor", "executor").await;
+    world.process("timer", "timer", "timer").await;
+    world.process("notifier", "cache-notifier", "cache-notifier").await;
+    let api = Api::new(&url);
+    let put = |id: &str, content: &str| {
+        json!({"type": "Staunch.ObjectPut", "id": id, "bucket": "book-files", "objectName": "a",
+            "content": content})
+    };
+    let takes = [
+        json!({"type": "Staunch.MessageReceived", "id": "m", "canStartWorkflow": true,
+            "subject": "orders.new", "stream": "ORDERS", "from": "all"}),
+        json!({"type": "Staunch.KeyValuePut", "id": "k", "bucket": "book", "key": "a", "value": 1}),
+        json!({"type": "Staunch.KeyValueGet", "id": "g", "bucket": "book", "key": "a"}),
+        put("first", "one"),
+        put("second", "two"),
+        json!({"type": "Staunch.ObjectGet", "id": "o", "bucket": "book-files", "objectName": "a"}),
+        json!({"type": "Staunch.PublishMessage", "id": "p", "subject": "orders.done",
+            "stored": true, "content": "done"}),
+    ];
+    let listens = |of: Value| {
+        let mut trigger = json!({"id": "m", "canStartWorkflow": true});
+        trigger.as_object_mut().unwrap().extend(of.as_object().unwrap().clone());
+        [trigger]
+    };
+    let hears = listens(json!({"type": "Staunch.MessageReceived", "subject": "orders.done"}));
+    let keys = listens(json!({"type": "Staunch.KeyChanged", "bucket": "book", "from": "all"}));
+    let objects =
+        listens(json!({"type": "Staunch.ObjectStored", "bucket": "book-files", "from": "all"}));
+    api.publish(&sequence("takes", &takes)).await;
+    api.publish(&sequence("hears", &hears)).await;
+    api.publish(&sequence("keys", &keys)).await;
+    api.publish(&sequence("objects", &objects)).await;
+    let orders = jetstream::new(world.guest("executor").await.client);
+    eventually("each of them has ended", SOON, async || {
+        orders.publish("orders.new", "{}".into()).await.unwrap().await.unwrap();
+        let mut ended = 0;
+        for definition in ["takes", "hears", "keys", "objects"] {
+            ended += u64::from(api.count(definition, Some("Finished")).await > 0);
+        }
+        ended == 4
+    })
+    .await;
     assert_eq!(world.violations("STAUNCH"), Vec::<String>::new());
 }
 

@@ -229,3 +229,46 @@ pub(crate) async fn messages_that_nobody_has_taken_are_a_lag(world: World) {
     // A message is settled once its start is accepted; the instance is there a moment later.
     eventually("an instance is there", SOON, async || api.count("takes", None).await >= 1).await;
 }
+
+/// Five messages are there before anybody waits. Instances that wait for the stream from its beginning get the
+/// first, the second and the third, though a workflow starts with each of the five and an executor is killed.
+pub(crate) async fn those_that_wait_read_a_stream_from_its_beginning(world: World) {
+    let gateway = world.start(plan("gateway", "ingress,timer,cache-notifier")).await;
+    let mut first = world.start(plan("a", "executor")).await;
+    let _second = world.start(plan("b", "executor")).await;
+    let api = Api::new(&gateway.url());
+    let stream = jetstream::new(world.client().await);
+    let config = jetstream::stream::Config {
+        name: "ORDERS".to_owned(),
+        subjects: vec!["orders.>".to_owned()],
+        ..jetstream::stream::Config::default()
+    };
+    stream.create_stream(config).await.unwrap();
+    for id in 1..=5 {
+        let order = json!({ "id": id }).to_string();
+        stream.publish("orders.eu", order.into()).await.unwrap().await.unwrap();
+    }
+    let listens = |id: &str, can_start: bool| {
+        let message = json!({"type": "Staunch.MessageReceived", "id": "m",
+            "canStartWorkflow": can_start, "subject": "orders.*", "stream": "ORDERS",
+            "from": "all", "result": {"memoryReference": {"id": "Got"}}});
+        let mut definition = sequence(id, &[message]);
+        definition["outputs"] = json!([{"name": "Got"}]);
+        definition
+    };
+    api.publish(&listens("takes", true)).await;
+    eventually("each starts one", SOON, async || {
+        api.count("takes", Some("Finished")).await == 5
+    })
+    .await;
+    api.publish(&listens("waits", false)).await;
+    for number in 1..=3 {
+        let id = api.start("waits", json!({})).await;
+        let instance = api.reaches(&id, "Finished", SOON).await;
+        assert_eq!(instance["workflowState"]["output"]["Got"], json!({ "id": number }));
+        if number == 1 {
+            first.kill().unwrap();
+        }
+    }
+    assert_eq!(api.count("takes", None).await, 5);
+}

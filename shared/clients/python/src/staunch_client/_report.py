@@ -9,6 +9,7 @@ import time
 from typing import NamedTuple
 
 from nats.aio.client import Client as Nats
+from nats.errors import Error
 from nats.nuid import NUID
 
 from ._wire import HEADER_BYTES
@@ -26,6 +27,8 @@ OBJECTS_HINT = (
 # A part of an object, unless a message of this NATS carries less.
 _PART_BYTES = 128 * 1024
 _ANSWER_SECONDS = 5.0
+# How often it looks whether a message is refused.
+_LOOK_SECONDS = 0.05
 # How long a try to write an object is followed by another one.
 _TRYING_SECONDS = 120.0
 _PAUSE_SECONDS_MAX = 5.0
@@ -67,12 +70,11 @@ async def _put(nc: Nats, name: str, value: bytes) -> None:
 
     This is what a client of object stores does, and needs no right but to publish its parts and what says of them.
     """
-    js, nuid = nc.jetstream(), _NUID.next().decode()
+    nuid = _NUID.next().decode()
     size = max(1, min(_PART_BYTES, nc.max_payload - HEADER_BYTES))
     starts = range(0, len(value), size)
     for start in starts:
-        part = value[start : start + size]
-        await js.publish(f"$O.{PAYLOADS_STORE}.C.{nuid}", part, timeout=_ANSWER_SECONDS)
+        await _publish(nc, f"$O.{PAYLOADS_STORE}.C.{nuid}", value[start : start + size])
     about = {
         "name": name,
         "bucket": PAYLOADS_STORE,
@@ -83,5 +85,30 @@ async def _put(nc: Nats, name: str, value: bytes) -> None:
         "digest": "SHA-256=" + base64.urlsafe_b64encode(hashlib.sha256(value).digest()).decode(),
     }
     subject = f"$O.{PAYLOADS_STORE}.M.{base64.urlsafe_b64encode(name.encode()).decode()}"
-    headers = {"Nats-Rollup": "sub"}
-    await js.publish(subject, json.dumps(about).encode(), timeout=_ANSWER_SECONDS, headers=headers)
+    await _publish(nc, subject, json.dumps(about).encode(), {"Nats-Rollup": "sub"})
+
+
+async def _publish(nc: Nats, subject: str, payload: bytes, headers: dict[str, str] | None = None) -> None:
+    """Publishes until the stream has it.
+
+    A message that the server refuses has no answer: that it is refused is the last error of the connection,
+    until there is another one.
+    """
+    before = nc.last_error
+    publishing = asyncio.ensure_future(
+        nc.jetstream().publish(subject, payload, timeout=_ANSWER_SECONDS, headers=headers)
+    )
+    try:
+        while not (await asyncio.wait({publishing}, timeout=_LOOK_SECONDS))[0]:
+            last = nc.last_error
+            if last is not before and _is_refusal(str(last), subject):
+                raise Error(f'Permissions Violation for Publish to "{subject}"')
+        await publishing
+    finally:
+        publishing.cancel()
+
+
+def _is_refusal(text: str, subject: str) -> bool:
+    # The library has the text of the server in small letters.
+    text = text.casefold()
+    return "permissions violation" in text and f'"{subject.casefold()}"' in text
