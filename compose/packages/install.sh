@@ -3,15 +3,18 @@
 set -eu
 
 version=unknown
-from=
+# The address of the releases, below which each version has a folder.
+releases=
+unset from
 prefix=${HOME:-}/.local
 
 usage() {
+    place=${releases:+$releases/v$version}
     cat <<END
 Usage: install.sh [--from PLACE] [--version VERSION] [--prefix FOLDER]
 
   --from PLACE       URL or folder with the archives and their SHA256SUMS
-                     (${from:-must be given: this script comes from no release})
+                     (${place:-must be given: this script comes from no release})
   --version VERSION  the version to install ($version)
   --prefix FOLDER    installs FOLDER/bin/staunch ($prefix)
 END
@@ -91,7 +94,8 @@ digest() {
 }
 
 [ "$version" != unknown ] || fail 'which version? Give --version'
-[ -n "$from" ] || fail 'from where? Give --from with a URL or a folder'
+[ -n "${from-$releases}" ] || fail 'from where? Give --from with a URL or a folder'
+from=${from-$releases/v$version}
 case $prefix in
 /?*) ;;
 *) fail "--prefix $prefix: give an absolute path" ;;

@@ -1,4 +1,4 @@
-"""The licence texts of every crate that the program contains."""
+"""The licence texts of every crate that the program contains, and of the nats-server beside it."""
 
 import functools
 import json
@@ -7,6 +7,8 @@ import subprocess
 
 NAMES = ("licen", "copying", "notice", "copyright", "unlicense")
 PROGRAM = "staunch"
+# Of the version that the product downloads; package.py compares.
+NATS_SERVER = pathlib.Path(__file__).parent / "nats-server.txt"
 
 
 @functools.cache
@@ -18,6 +20,8 @@ def texts(root, target):
         found = files(package)
         for text in found:
             crates_of.setdefault(text, []).append(name)
+        for place, text in below(package):
+            crates_of.setdefault(text, []).append(f"{name}: {place}")
         if not found:
             without.append(name)
     parts = ["What the program staunch contains of others, with their licences.\n"]
@@ -28,7 +32,7 @@ def texts(root, target):
         + "\n".join(without)
         + "\n"
     )
-    parts.append("nats-server (Apache-2.0), beside the program in packages of npm and PyPI.\n")
+    parts.append(NATS_SERVER.read_text())
     return ("\n" + "=" * 80 + "\n\n").join(parts)
 
 
@@ -60,3 +64,16 @@ def files(package):
     named = sorted(path for path in folder.iterdir() if path.name.lower().startswith(NAMES))
     found = [path for path in named if path.is_file()]
     return [path.read_text(errors="replace").strip() for path in found]
+
+
+def below(package):
+    """Those of what a crate contains of others, such as a library in C, with its folder. A COPYING there
+    is the other choice beside a LICENSE."""
+    folder = pathlib.Path(package["manifest_path"]).parent
+    for path in sorted(folder.rglob("*")):
+        place = path.parent.relative_to(folder)
+        is_named = path.name.lower().startswith(("licen", "notice")) and path.is_file()
+        is_text = path.suffix in ("", ".md", ".txt")
+        is_hidden = any(part.startswith(".") for part in place.parts)
+        if place.parts and is_named and is_text and not is_hidden:
+            yield place.as_posix(), path.read_text(errors="replace").strip()

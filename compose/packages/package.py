@@ -122,6 +122,9 @@ def fetch_nats(arch, folder):
 
 def documents(platform):
     """Licences, for every package."""
+    nats, of = f"nats-server {tested_nats()}", licences.NATS_SERVER
+    if not of.read_text().startswith(f"{nats},"):
+        raise Wrong(f"{of} is not of {nats}: write the licences of its modules there")
     return [
         ("LICENSE", ROOT / "LICENSE", 0o644),
         ("THIRD-PARTY.txt", licences.texts(ROOT, platform.target).encode(), 0o644),
@@ -326,8 +329,8 @@ def finish(out):
     script = (HERE / "install.sh").read_text()
     script = script.replace("version=unknown", f"version={VERSION}", 1)
     if ARGUMENTS.repository:
-        releases = f"from={ARGUMENTS.repository}/releases/download/v{VERSION}"
-        script = script.replace("from=\n", f"{releases}\n", 1)
+        releases = f"releases={ARGUMENTS.repository}/releases/download"
+        script = script.replace("releases=\n", f"{releases}\n", 1)
     put(out / "install.sh", script.encode(), 0o755)
     files = sorted(path for path in out.iterdir() if path.name != "SHA256SUMS")
     sums = "".join(f"{sha256(path)}  {path.name}\n" for path in files)

@@ -223,6 +223,11 @@ REFUSED = [
             ("0 0 1 13 *", 'cronJobs.a.schedule: "13" is no month'),
             ("0 0 1 1 1-7", 'cronJobs.a.schedule: "1-7" is no day of the week'),
             ("*/0 * * * *", 'cronJobs.a.schedule: "*/0" is no minute'),
+            ("5-1 * * * *", 'cronJobs.a.schedule: the range "5-1" ends before it begins'),
+            ("0 09-08/2 * * *", 'the range "09-08/2" ends before it begins'),
+            ("0 0 * Dec-1 *", 'the range "Dec-1" ends before it begins'),
+            ("0 0 * * fri-SUN", 'the range "fri-SUN" ends before it begins'),
+            ("0 0 * * 1-sun", 'the range "1-sun" ends before it begins'),
             ("@daly", "cronJobs/a/schedule"),
         ]
     ],

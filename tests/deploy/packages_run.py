@@ -10,6 +10,7 @@ import http.server
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -169,17 +170,18 @@ def check_archive(folder):
         assert f"{name}/{path}" in inside, inside
     third = ran(["tar", "-xzOf", release / f"{name}.tar.gz", f"{name}/THIRD-PARTY.txt"])
     assert "\ntokio 1." in third and "Permission is hereby granted" in third
+    assert ": quickjs\n" in third, "the licence of a library in C is missing"
 
     environment = machine(folder)
-    script = [shell, release / "install.sh"]
     place = pathlib.Path(environment["HOME"]) / ".local/bin/staunch"
 
-    def install(*arguments, expected=0, **variables):
-        return ran([*script, *arguments], expected, env={**environment, **variables}, cwd=folder)
+    def install(*arguments, expected=0, script=release / "install.sh", **variables):
+        command = [shell, script, *arguments]
+        return ran(command, expected, env={**environment, **variables}, cwd=folder)
 
-    def refused(wanted, *arguments, **variables):
+    def refused(wanted, *arguments, **how):
         before = place.stat().st_mtime_ns
-        said = install(*arguments, expected=1, **variables)
+        said = install(*arguments, expected=1, **how)
         assert wanted in said, said
         assert place.stat().st_mtime_ns == before and len(list(place.parent.iterdir())) == 1
 
@@ -212,6 +214,7 @@ def check_archive(folder):
         refused(f"cannot download {url}/none/SHA256SUMS", "--from", f"{url}/none")
         server.shutdown()
 
+    a_script_of_a_release_installs_any_version(folder, release, version, install, refused)
     refused("from where?", "--from", "")
     refused("unknown argument --form", "--form", release)
     refused("--from needs a value", "--from")
@@ -240,6 +243,26 @@ def check_archive(folder):
     print("install.sh installs, and refuses what is wrong")
 
 
+def a_script_of_a_release_installs_any_version(folder, release, version, install, refused):
+    """It knows where the releases are, and each version has a folder there."""
+    published = folder / "published"
+    own = published / f"releases/download/v{version}"
+    shutil.copytree(release, own)
+    handler = functools.partial(Quiet, directory=published)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_address[1]}"
+        ran([sys.executable, "-B", PACKAGES / "package.py", "finish", "--repository", url, own])
+        script = own / "install.sh"
+        assert f"({url}/releases/download/v{version})" in install("--help", script=script)
+        said = install("--prefix", folder / "third", script=script)
+        assert ran([folder / "third/bin/staunch", "--version"]) == f"staunch {version}\n", said
+        other = f"cannot download {url}/releases/download/v9.9.9/SHA256SUMS"
+        refused(other, "--version", "9.9.9", script=script)
+        refused("from where?", "--from", "", script=script)
+        server.shutdown()
+
+
 class Quiet(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_):
         pass
@@ -263,6 +286,7 @@ def check_npm(folder):
     ran(install, env=environment, cwd=project)
     npx = ["npx", "--offline", "staunch"]
     assert ran([*npx, "--version"], env=environment, cwd=project) == version
+    the_licences_of_nats_server_are_there(project)
     # The exit code is the program's own.
     ran([*npx, "no-such-command"], 2, env=environment, cwd=project)
     demo(npx, environment, project)
@@ -282,6 +306,22 @@ def check_npm(folder):
     said = ran([*npx, "--version"], 1, env=environment, cwd=project)
     assert "is not installed; install again without --omit=optional" in said, said
     print("npx runs the packages of npm")
+
+
+def the_licences_of_nats_server_are_there(project):
+    """Those of every module that the program names, if it is of the version that has been looked at."""
+    (third,) = project.glob("node_modules/@staunch/*/THIRD-PARTY.txt")
+    texts = third.read_text()
+    modules = re.findall(
+        rb"(?:mod|dep)\t([^\t\n]+)\t(v[^\t\n]+)", pathlib.Path(NATS_SERVER).read_bytes()
+    )
+    names = [b" ".join(module).decode() for module in modules]
+    own = [name.split(" v")[1] for name in names if "/nats-server/" in name]
+    assert "\nnats-server " in texts
+    # The one of this machine may be another than the packages of a release carry.
+    if own and f"\nnats-server {own[0]}," in texts:
+        missing = [name for name in names if name not in texts]
+        assert not missing, f"compose/packages/nats-server.txt has no {missing}"
 
 
 def a_signal_reaches_the_program(node, wrapper, folder, environment):

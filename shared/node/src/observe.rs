@@ -2,7 +2,9 @@
 //!
 //! Each node measures its own round trips and looks at the live nodes. Figures of the whole cluster
 //! are counted by one of them, the first of the live nodes by name: no more than a few requests every
-//! ten seconds, and a census of the database that takes at most a twentieth of the time.
+//! ten seconds, and a census of the database that takes at most a twentieth of the time. Whether the
+//! database answers is asked more often: for a process that nobody asks for its health this is the
+//! only health check.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -18,6 +20,9 @@ use tokio_util::sync::CancellationToken;
 use crate::clock::ClusterClock;
 
 const EVERY: Duration = Duration::from_secs(10);
+/// The pause between an answer of the database and the next question, which is one `SELECT 1`. With
+/// the time that the store waits for an answer it is shorter than a silence lasts in the store.
+const DATABASE_EVERY: Duration = Duration::from_secs(2);
 /// The pause between two censuses of the database, and how many times its own duration it is at
 /// least.
 const CENSUS_EVERY: Duration = Duration::from_secs(25);
@@ -96,10 +101,29 @@ pub(crate) fn start(
 }
 
 async fn observe(observer: Arc<Observer>, stop: CancellationToken) {
-    let mut census_at = Instant::now();
+    let figures = async {
+        let mut census_at = Instant::now();
+        while !stop.is_cancelled() {
+            stop.run_until_cancelled(observer.look(&mut census_at)).await;
+            stop.run_until_cancelled(tokio::time::sleep(EVERY)).await;
+        }
+    };
+    tokio::join!(figures, ask_database(&*observer.store, &stop));
+}
+
+/// Asks again and again whether the database answers, and measures the round trip, until `stop`. It
+/// waits for nothing else: NATS may hang at the same time.
+async fn ask_database(store: &dyn Store, stop: &CancellationToken) {
     while !stop.is_cancelled() {
-        stop.run_until_cancelled(observer.look(&mut census_at)).await;
-        stop.run_until_cancelled(tokio::time::sleep(EVERY)).await;
+        let asked = async {
+            let began = Instant::now();
+            match store.ping().await {
+                Ok(()) => meter::DATABASE_ROUND_TRIP.record(&[], began.elapsed()),
+                Err(error) => failed("database", &error),
+            }
+            tokio::time::sleep(DATABASE_EVERY).await;
+        };
+        stop.run_until_cancelled(asked).await;
     }
 }
 
@@ -140,16 +164,11 @@ impl Observer {
         }
     }
 
-    /// Measures the round trips.
+    /// Measures the round trip to NATS, and reads the clock of the database.
     async fn measure(&self) {
         match self.nats.rtt().await {
             Ok(took) => meter::NATS_ROUND_TRIP.record(&[], took),
             Err(error) => failed("nats", &error),
-        }
-        let began = Instant::now();
-        match self.store.ping().await {
-            Ok(()) => meter::DATABASE_ROUND_TRIP.record(&[], began.elapsed()),
-            Err(error) => failed("database", &error),
         }
         if let Err(error) = self.clock.read(&*self.store).await {
             failed("clock", &error);
@@ -218,4 +237,49 @@ fn show_census(census: &Census) {
     meter::CLUSTER_SCHEDULES.set(&[], census.schedules);
     meter::CLUSTER_OUTBOX.set(&[], census.outbox);
     meter::CLUSTER_COMMANDS_KEPT.set(&[], census.commands);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use async_trait::async_trait;
+    use model::Timestamp;
+    use store::memory::{Faults, MemoryStore, Operation};
+
+    use super::*;
+
+    /// A database that hangs: each question is noted, and fails after the time that a store waits.
+    #[derive(Default)]
+    struct Hanging(Mutex<Vec<Instant>>);
+
+    const ANSWER_MAX: Duration = Duration::from_secs(2);
+
+    #[async_trait]
+    impl Faults for Hanging {
+        async fn before(&self, operation: Operation) -> Result<(), store::Error> {
+            assert_eq!(operation, Operation::Ping);
+            self.0.lock().unwrap().push(Instant::now());
+            tokio::time::sleep(ANSWER_MAX).await;
+            Err(store::Error::Unavailable("it hangs".to_owned()))
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_process_that_nobody_asks_for_its_health_soon_notices_that_its_database_hangs() {
+        let hanging = Arc::new(Hanging::default());
+        let store = MemoryStore::new(Arc::new(|| Timestamp::from_millis(0)));
+        let store = store.with_faults(Arc::clone(&hanging) as Arc<dyn Faults>);
+        let (began, stop) = (Instant::now(), CancellationToken::new());
+        let asking = ask_database(&store, &stop);
+        let ended = async {
+            tokio::time::sleep(Duration::from_secs(13)).await;
+            stop.cancel();
+        };
+        tokio::join!(asking, ended);
+        assert_eq!(began.elapsed(), Duration::from_secs(13), "the stop ends a question");
+        let asked = hanging.0.lock().unwrap();
+        let seconds: Vec<_> = asked.iter().map(|at| (*at - began).as_secs()).collect();
+        assert_eq!(seconds, [0, 4, 8, 12]);
+    }
 }

@@ -21,7 +21,8 @@ const ANSWER_MAX: Duration = Duration::from_secs(2);
 /// After this time without an answer a connection that writes is asked as well: slow queries may have
 /// taken all connections that read.
 const SECOND_AFTER: Duration = Duration::from_secs(1);
-/// How long a silence lasts that no later question confirms. An ingress asks at least every 3 s.
+/// How long a silence lasts that no later question confirms. An ingress asks at least
+/// every 3 s, any other process every 4 s.
 const SILENCE_MAX: Duration = Duration::from_secs(5);
 
 /// The answers of the database, and its silence.

@@ -123,7 +123,18 @@
 {{- if not (regexMatch (printf "^([*?]|%s(-%s)?)(/[1-9][0-9]*)?$" $one $one) .) }}
 {{- fail (printf "cronJobs.%s.schedule: %q is no %s" $job . (first $field)) }}
 {{- end }}
+{{- $ends := splitList "-" (first (splitList "/" .)) }}
+{{- if gt (include "staunch.ordinal" (first $ends) | int) (include "staunch.ordinal" (last $ends) | int) }}
+{{- fail (printf "cronJobs.%s.schedule: the range %q ends before it begins: write two ranges, with a comma between them" $job .) }}
 {{- end }}
 {{- end }}
 {{- end }}
+{{- end }}
+{{- end }}
+
+{{/* The number of a value of a schedule: that of a month or a day of the week by its name, too. */}}
+{{- define "staunch.ordinal" -}}
+{{- $months := dict "jan" 1 "feb" 2 "mar" 3 "apr" 4 "may" 5 "jun" 6 "jul" 7 "aug" 8 "sep" 9 "oct" 10 "nov" 11 "dec" 12 }}
+{{- $days := dict "sun" "0" "mon" 1 "tue" 2 "wed" 3 "thu" 4 "fri" 5 "sat" 6 }}
+{{- get (merge $months $days) (lower .) | default (regexReplaceAll "^0+(.)" . "$1") }}
 {{- end }}

@@ -63,7 +63,7 @@ crate::declare::meters! {
         "–",
         "`used` stays at it: queries wait; look for slow ones";
     Histogram DATABASE_ROUND_TRIP = "staunch_database_round_trip_seconds" in Seconds {}
-        "A question to the database and its answer, asked every 10 s, the wait for a connection included",
+        "A question to the database and its answer, asked every 2 s, the wait for a connection included",
         "p99 below 0.01 s",
         "the network to the database, or its load";
 }
