@@ -94,6 +94,8 @@ pub(crate) struct App {
     pub(crate) last_hour: Mutex<Option<(Instant, Value)>>,
     /// The counts of what is not done, and until when they are given again.
     pub(crate) counts: Mutex<Option<(Instant, Value)>>,
+    /// The definitions with unfinished instances, and until when they are given again.
+    pub(crate) unfinished: Mutex<Option<(Instant, Value)>>,
     /// Limits of the rate of requests.
     pub(crate) rates: Rates,
     /// The number of commands that wait.
@@ -160,6 +162,7 @@ impl App {
             validations: Arc::new(Semaphore::new(1)),
             last_hour: Mutex::default(),
             counts: Mutex::default(),
+            unfinished: Mutex::default(),
             rates: Rates::new(&config),
             backlog: Backlog::new(config.backlog_max),
             backing: Backing::default(),

@@ -36,6 +36,7 @@ mod listeners;
 mod live;
 mod naming;
 mod nodes;
+mod open_tasks;
 mod password;
 mod payloads;
 pub(crate) mod plans;
@@ -61,6 +62,7 @@ mod test_runs;
 mod tokens;
 mod transfer;
 mod transfers;
+mod unfinished;
 mod urls;
 mod users;
 mod validation;
@@ -115,6 +117,7 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(start::query))
         .routes(routes!(instances::counts, instances::counts_by_post))
         .routes(routes!(last_hour::last_hour))
+        .routes(routes!(unfinished::by_definition))
         .routes(routes!(instances::get, instances::delete))
         .routes(routes!(instances::execution_state))
         .routes(routes!(why::why))
@@ -165,6 +168,7 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(live::of_instance))
         .route(hub::PATH, get(hub::connect))
         .route(hub::NEGOTIATE, post(hub::negotiate))
+        .routes(routes!(open_tasks::list))
         .routes(routes!(leases::poll))
         .routes(routes!(leases::heartbeat))
         .routes(routes!(tasks::complete))

@@ -11,7 +11,7 @@ use crate::command::{
     app, apply, archive, bench, config, dead, decode, demo, dev, doctor, events, health, incident,
     instance, key, label, lease, listener, log_level, migrate, nats_permissions, payload,
     provision, retention, role, run, runtime, schedule, secret, server, signing_key, statement,
-    support_bundle, test, top, user, validate, why, worker, workflow,
+    support_bundle, task, test, top, user, validate, why, worker, workflow,
 };
 use crate::failure::{EXIT_CODES, Kind, exit_code};
 use crate::output::Format;
@@ -80,6 +80,8 @@ enum Command {
     Decode(decode::DecodeArgs),
     /// Shows tasks and activity types of workers; registers types, and prints permissions
     Worker(worker::WorkerArgs),
+    /// Lists the tasks that workflows wait for
+    Task(task::TaskArgs),
     /// Lists, shows, replays and removes commands that could not be applied
     Dead(dead::DeadArgs),
     /// Lists leases, which show what node holds what instance, and takes them away
@@ -284,6 +286,7 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
         Command::Why(args) => why::run(args, format).await,
         Command::Top(args) => top::run(args, format).await,
         Command::Worker(args) => worker::run(args, format).await,
+        Command::Task(args) => task::run(args, format).await,
         Command::Events(args) => events::run(args, format).await,
         Command::Decode(args) => decode::run(&args),
         Command::Dead(args) => {

@@ -33,6 +33,7 @@ pub(crate) mod server;
 pub(crate) mod signing_key;
 pub(crate) mod statement;
 pub(crate) mod support_bundle;
+pub(crate) mod task;
 pub(crate) mod test;
 pub(crate) mod top;
 pub(crate) mod user;

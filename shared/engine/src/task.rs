@@ -251,8 +251,10 @@ impl State {
             .then(|| Map::from_iter([(LOST.to_owned(), Value::Bool(true))]))
     }
 
-    /// The task that waits at this bookmark, and whether it pauses before its current attempt.
-    fn open_task(&self, bookmark_id: &BookmarkId) -> Option<(&Bookmark, OpenTask, bool)> {
+    /// The task that waits at this bookmark, and whether it pauses before its current attempt; none if
+    /// there is no such bookmark, or it waits for something else.
+    #[must_use]
+    pub fn open_task(&self, bookmark_id: &BookmarkId) -> Option<(&Bookmark, OpenTask, bool)> {
         let bookmark = self.bookmarks.get(bookmark_id).filter(|open| open.name == WAIT)?;
         let execution = bookmark.activity_instance_id.as_str();
         let memory = self.memory_of(execution).unwrap_or(&Value::Null);

@@ -1,10 +1,12 @@
 //! The number of things that are not done: one statement, whose parts each read an index up to the
 //! limit.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
-use model::Timestamp;
-use sea_orm::{ConnectionTrait as _, Statement};
-use store::{Census, Counts, Error};
+use model::{DefinitionId, Timestamp};
+use sea_orm::{ConnectionTrait as _, DbErr, QueryResult, Statement};
+use store::{Census, Counts, Error, Unfinished};
 
 use crate::connect::SqlStore;
 
@@ -19,6 +21,16 @@ const PARTS: [&str; 8] = [
     "outbox",
     "pending_resumes",
 ];
+
+/// The states of instances that have not ended.
+const UNFINISHED: [&str; 3] = ["Pending", "Executing", "Suspended"];
+
+/// The definition, the state and the number of instances.
+fn counted(row: &QueryResult) -> Result<(DefinitionId, String, u64), DbErr> {
+    let definition: String = row.try_get_by_index(0)?;
+    let count: i64 = row.try_get_by_index(2)?;
+    Ok((definition.into(), row.try_get_by_index(1)?, u64::try_from(count).unwrap_or_default()))
+}
 
 #[async_trait]
 impl Counts for SqlStore {
@@ -53,5 +65,38 @@ impl Counts for SqlStore {
             outbox: figure(6)?,
             commands: figure(7)?,
         })
+    }
+
+    async fn unfinished_by_definition(&self, at_most: u64) -> Result<Vec<Unfinished>, Error> {
+        let database = &self.database.reader;
+        // The order is that of the index on the state and the last change: it alone is read.
+        let part = |(place, status): (usize, &&str)| {
+            format!(
+                "SELECT * FROM (SELECT definition_id, status FROM instances
+                 WHERE status = '{status}' ORDER BY updated_at DESC LIMIT {at_most}) AS p{place}"
+            )
+        };
+        let parts: Vec<_> = UNFINISHED.iter().enumerate().map(part).collect();
+        let statement = Statement::from_string(
+            database.get_database_backend(),
+            format!(
+                "SELECT definition_id, status, count(*) FROM ({}) AS unfinished
+                 GROUP BY definition_id, status",
+                parts.join(" UNION ALL ")
+            ),
+        );
+        let rows = self.tried(|| async { Ok(database.query_all_raw(statement.clone()).await?) });
+        let mut counts = BTreeMap::new();
+        for row in rows.await? {
+            let (id, status, count) = counted(&row)
+                .map_err(|error| Error::Corrupt(format!("a count cannot be read: {error}")))?;
+            let entry = counts.entry(id.clone()).or_insert_with(|| Unfinished::none_of(id));
+            match status.as_str() {
+                "Pending" => entry.pending = count,
+                "Executing" => entry.executing = count,
+                _ => entry.suspended = count,
+            }
+        }
+        Ok(counts.into_values().collect())
     }
 }

@@ -13,8 +13,8 @@ use model::{CommandId, Instance, InstanceId, SubStatus, Timestamp, limits};
 use protocol::Message;
 use sea_orm::sqlx::{self, Connection as _, PgConnection};
 use store::{
-    Bookmarks as _, Burst, EndedFilter, Expected, Inbox as _, InstanceFilter, Instances as _,
-    NewInstance, Outbox as _, Owned, Page, Store as _, Timers as _, Upkeep as _,
+    Bookmarks as _, Burst, Counts as _, EndedFilter, Expected, Inbox as _, InstanceFilter,
+    Instances as _, NewInstance, Outbox as _, Owned, Page, Store as _, Timers as _, Upkeep as _,
 };
 use store_sql::{Options, SqlStore, connect};
 
@@ -22,6 +22,8 @@ use store_sql::{Options, SqlStore, connect};
 const ROWS_MAX: i64 = 6_000;
 /// The same for a call about one row. Opening the store reads the list of migrations, too.
 const FEW: i64 = 200;
+/// As many instances of a state as ingress counts by definition.
+const UNFINISHED: u64 = 5_000;
 /// The time of the oldest instance.
 const BEGAN: i64 = 1_700_000_000_000;
 
@@ -181,6 +183,13 @@ async fn lists(large: &mut Large) {
         let max = count + ROWS_MAX;
         large.reads(what, max, async |store| store.list(&filter, page).await.unwrap()).await;
     }
+    let (running, _) = large
+        .reads("unfinished by definition", ROWS_MAX, async |store| {
+            store.unfinished_by_definition(UNFINISHED).await.unwrap()
+        })
+        .await;
+    let waiting: u64 = running.iter().map(|one| one.suspended).sum();
+    assert_eq!(waiting, UNFINISHED);
     let one = filter(|filter| filter.correlation_id = Some("c70".to_owned()));
     let found = large
         .reads("list: a correlation id", FEW, async |store| store.list(&one, page).await.unwrap())

@@ -1,7 +1,7 @@
 //! The number of things that are not done.
 
 use async_trait::async_trait;
-use model::Timestamp;
+use model::{DefinitionId, Timestamp};
 
 use crate::Error;
 
@@ -26,6 +26,33 @@ pub struct Census {
     pub commands: u64,
 }
 
+/// The instances of one definition that have not ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unfinished {
+    /// The definition.
+    pub definition_id: DefinitionId,
+    /// Those that were accepted and have not run.
+    pub pending: u64,
+    /// Those with work to do.
+    pub executing: u64,
+    /// Those that wait.
+    pub suspended: u64,
+}
+
+impl Unfinished {
+    /// A definition without such instances.
+    #[must_use]
+    pub const fn none_of(definition_id: DefinitionId) -> Self {
+        Self { definition_id, pending: 0, executing: 0, suspended: 0 }
+    }
+
+    /// All of them.
+    #[must_use]
+    pub const fn sum(&self) -> u64 {
+        self.pending.saturating_add(self.executing).saturating_add(self.suspended)
+    }
+}
+
 /// Counts.
 #[async_trait]
 pub trait Counts: Send + Sync {
@@ -35,4 +62,12 @@ pub trait Counts: Send + Sync {
     /// # Errors
     /// See [`Error`].
     async fn census(&self, overdue: Timestamp, at_most: u64) -> Result<Census, Error>;
+
+    /// Counts the instances that have not ended by their definitions, in the order of the ids. Of each
+    /// state, the `at_most` instances that changed last are counted, so that the time is limited: a
+    /// state with that sum has more, or may have.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    async fn unfinished_by_definition(&self, at_most: u64) -> Result<Vec<Unfinished>, Error>;
 }

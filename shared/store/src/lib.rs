@@ -37,7 +37,7 @@ mod values;
 use async_trait::async_trait;
 
 pub use bookmarks::{Awaited, BookmarkFilter, Bookmarks, LISTED, StoredBookmark, shard_of};
-pub use census::{Census, Counts};
+pub use census::{Census, Counts, Unfinished};
 pub use definitions::{
     Base, DefinitionColumn, DefinitionFilter, DefinitionOrder, Definitions, Deleted, Publication,
     Published, PublishedVersion, Retracted, Saved, VersionOption,

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
-use bus::{Bucket, ConsumerFigures, Figures, StreamFigures};
+use bus::{Bucket, ConsumerFigures, Figures, Pool, StreamFigures};
+use protocol::subject;
 use serde_json::{Value, json};
 use store::StatementFigures;
 use tokio::time::Instant;
@@ -63,12 +64,15 @@ pub(super) async fn leases(
 }
 
 /// What the streams, buckets and consumers of Staunch hold, with their limits. One that is missing or
-/// does not answer says so in `trouble`.
+/// does not answer says so in `trouble`. The consumers are those that last: that of the executors, and one
+/// for each type and version of tasks.
 #[utoipa::path(get, path = "/cluster/streams", tag = "cluster",
     responses((status = 200, body = shape::cluster::NatsFigures), (status = 503, body = ProblemBody)))]
 pub(super) async fn streams(State(app): State<Arc<App>>) -> Result<Json<Value>, Problem> {
-    let Figures { server, version, cluster, streams, consumers } =
-        app.cx.bus.figures().await.map_err(unavailable)?;
+    let (figures, pools) = tokio::join!(app.cx.bus.figures(), app.cx.bus.task_pools());
+    let Figures { server, version, cluster, streams, mut consumers } =
+        figures.map_err(unavailable)?;
+    consumers.extend(of_tasks(pools));
     Ok(Json(json!({
         "server": server,
         "version": version,
@@ -76,6 +80,35 @@ pub(super) async fn streams(State(app): State<Arc<App>>) -> Result<Json<Value>, 
         "streams": streams.iter().map(stream).collect::<Vec<_>>(),
         "consumers": consumers.iter().map(consumer).collect::<Vec<_>>(),
     })))
+}
+
+/// The consumers of tasks; where they cannot be listed, one that says why.
+fn of_tasks(pools: Result<Vec<Pool>, bus::Error>) -> Vec<ConsumerFigures> {
+    let stream = || subject::TASKS_STREAM.to_owned();
+    let mut pools = match pools {
+        Ok(pools) => pools,
+        Err(error) => {
+            return vec![ConsumerFigures {
+                name: "task-*".to_owned(),
+                stream: stream(),
+                trouble: Some(format!("the consumers of tasks cannot be listed: {error}")),
+                ..ConsumerFigures::default()
+            }];
+        }
+    };
+    pools.sort_by(|a, b| a.consumer.cmp(&b.consumer));
+    pools
+        .into_iter()
+        .map(|pool| ConsumerFigures {
+            name: pool.consumer,
+            stream: stream(),
+            pending: pool.waiting,
+            in_hand: pool.in_progress,
+            redelivered: pool.redelivered,
+            pulls: pool.asking,
+            ..ConsumerFigures::default()
+        })
+        .collect()
 }
 
 fn stream(figures: &StreamFigures) -> Value {

@@ -27,6 +27,7 @@ async fn the_cluster_shows_what_nats_and_the_database_hold() {
     );
     assert!(of("staunch_nodes")["bytes"].as_u64().unwrap() > 0);
     assert_eq!(nats["consumers"][0]["stream"], "STAUNCH_COMMANDS");
+    assert_eq!(nats["consumers"].as_array().map(Vec::len), Some(1), "{nats:#}");
     let database = world.get("/elsa/api/cluster/database").await.expect(200);
     assert_eq!((&database["backend"], &database["node"]), (&json!("memory"), &json!("node")));
     assert!(database["latencyMs"].as_f64().unwrap() >= 0.0);
@@ -35,6 +36,34 @@ async fn the_cluster_shows_what_nats_and_the_database_hold() {
     assert_eq!(statements, json!({"node": "node", "items": [], "totalCount": 0}));
     let refused = world.get("/elsa/api/cluster/statements?orderBy=Text").await.problem(400);
     assert!(refused.contains("use Total, Mean, Max or Count"), "{refused}");
+}
+
+#[tokio::test]
+async fn the_consumers_of_tasks_are_among_the_consumers() {
+    let world = World::new().await;
+    for (kind, count) in [("Ship", 2), ("Pack", 1)] {
+        let task = json!({"type": "Elsa.RunTask", "id": "t", "taskName": kind});
+        world.publish(kind, task).await;
+        for _ in 0..count {
+            let id = world.begin(kind).await;
+            world.until(&id, "Suspended").await;
+        }
+    }
+    let consumers = async || {
+        let nats = world.get("/elsa/api/cluster/streams").await.expect(200);
+        let all = nats["consumers"].as_array().unwrap().iter();
+        let figures = |one: &Value| {
+            assert_eq!(one["trouble"], Value::Null, "{one:#}");
+            let [name, stream] = ["name", "stream"].map(|it| one[it].as_str().unwrap().to_owned());
+            (name, stream, one["pending"].as_u64().unwrap())
+        };
+        all.map(figures).collect::<Vec<_>>()
+    };
+    let tasks = |name: &str, pending| (name.to_owned(), "STAUNCH_TASKS".to_owned(), pending);
+    testkit::eventually("the tasks wait at their consumers", BOUND, async || {
+        consumers().await[1..] == [tasks("task-Pack-1", 1), tasks("task-Ship-1", 2)]
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -137,3 +137,65 @@ async fn what_cannot_be_used_is_refused_or_named() {
     assert_eq!(listed["items"][0]["requestSubject"], "staunch.act.upper");
     assert_eq!((&listed["count"], &listed["faulty"][0]["key"]), (&json!(1), &json!("lower.1")));
 }
+
+#[tokio::test]
+async fn open_tasks_name_the_instances_that_wait_for_them() {
+    let world = World::new().await;
+    let none = json!({});
+    let list = async |query: &str| {
+        let (status, body) = send(&world, "GET", &format!("/tasks{query}"), &none).await;
+        assert_eq!(status, 200, "{body}");
+        body
+    };
+    let nothing = json!({"items": [], "totalCount": 0, "tasksRead": 0, "isCutShort": false});
+    assert_eq!(list("").await, nothing);
+    let mut waiting = Vec::new();
+    for (definition, kind, version) in [("a", "Ship", 1), ("b", "Ship", 2), ("c", "Pack", 1)] {
+        let task = json!({"type": "Elsa.RunTask", "id": "t", "taskName": kind,
+            "taskVersion": version, "timeout": "01:00:00"});
+        world.publish(definition, task).await;
+        let id = world.begin(definition).await;
+        world.until(&id, "Suspended").await;
+        waiting.push(id);
+    }
+    let ids = |body: &Value| -> Vec<String> {
+        let items = body["items"].as_array().unwrap().iter();
+        let id = |item: &Value| item["workflowInstanceId"].as_str().unwrap().to_owned();
+        items.map(id).collect()
+    };
+    let ships = list("?type=Ship").await;
+    assert_eq!((&ships["totalCount"], &ships["tasksRead"]), (&json!(2), &json!(3)));
+    let mut of_both = ids(&ships);
+    of_both.sort_unstable();
+    let mut expected = waiting[..2].to_vec();
+    expected.sort_unstable();
+    assert_eq!(of_both, expected);
+    let second = list("?type=Ship&version=2").await;
+    assert_eq!(ids(&second), waiting[1..2]);
+    let task = &second["items"][0];
+    for (member, value) in [
+        ("taskType", json!("Ship")),
+        ("version", json!(2)),
+        ("attempt", json!(1)),
+        ("isPaused", json!(false)),
+        ("definitionId", json!("b")),
+        ("activityId", json!("t")),
+    ] {
+        assert_eq!(task[member], value, "{member} of {task:#}");
+    }
+    assert!(task["deadline"].is_string() && task["since"].is_string(), "{task:#}");
+    assert_eq!(list("").await["totalCount"], 3);
+    let beyond = list("?page=1&pageSize=3").await;
+    assert_eq!((&beyond["items"], &beyond["totalCount"]), (&json!([]), &json!(3)));
+    assert_eq!(list("?type=Fly").await["totalCount"], 0);
+    // What is over is not listed.
+    let complete = format!("/tasks/{}/complete", task["taskId"].as_str().unwrap());
+    assert_eq!(send(&world, "POST", &complete, &none).await.0, 200);
+    assert_eq!(list("?type=Ship&version=2").await["items"], json!([]));
+    for (query, part) in
+        [("?typ=Ship", "typ"), ("?version=2", "name the type"), ("?type=Ship&version=0", "from 1")]
+    {
+        let (status, refused) = send(&world, "GET", &format!("/tasks{query}"), &none).await;
+        assert_eq!((status, refused.to_string().contains(part)), (400, true), "{refused}");
+    }
+}

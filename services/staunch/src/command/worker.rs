@@ -87,7 +87,11 @@ pub(crate) async fn run(args: WorkerArgs, format: Format) -> Result<(), Failure>
         }
         Verb::Creds { types, with_objects } => {
             let responders = responders(&types)?;
-            let args = NatsPermissionsArgs { worker: types, with_objects };
+            let args = NatsPermissionsArgs {
+                worker: types,
+                with_objects,
+                ..NatsPermissionsArgs::default()
+            };
             nats_permissions::run_for_workers(&args, format)?;
             say::message(&responders);
             Ok(())

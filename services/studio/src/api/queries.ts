@@ -37,6 +37,14 @@ export const lastHourQuery = queryOptions({
   refetchInterval: 30_000,
 });
 
+/** The definitions with the most instances that run or wait. */
+export const unfinishedQuery = queryOptions({
+  queryKey: ["unfinished"],
+  queryFn: ({ signal }) =>
+    get<Api["UnfinishedInstances"]>("/workflow-instances/counts/by-definition", undefined, signal),
+  refetchInterval: 10_000,
+});
+
 /** Whether this is `staunch demo`. Only there something changes: while it does, it is asked often. */
 export const demoQuery = queryOptions({
   queryKey: ["demo"],

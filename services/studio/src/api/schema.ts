@@ -1943,6 +1943,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/elsa/api/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The tasks that workflows have handed out and wait for, the oldest first: all, or those of a type and
+         *     a version of it. One answer looks at the 10000 oldest tasks, and for a version at the 1000 oldest of
+         *     the type, for at most five seconds: `isCutShort` says that there are more.
+         */
+        get: operations["get_tasks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/elsa/api/tasks/poll": {
         parameters: {
             query?: never;
@@ -2740,6 +2761,27 @@ export interface paths {
         put?: never;
         /** Counts the instances that match a filter, by their state. Each figure is counted up to 100000. */
         post: operations["post_workflow_instances_counts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elsa/api/workflow-instances/counts/by-definition": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The 20 definitions with the most instances that have not ended. Of each state, the 5000 instances
+         *     that changed last are counted: `isCutShort` says that there may be more. An answer may be 5 seconds
+         *     old, and 20 times as old as its counting took: `countedAt` is the time of its counting.
+         */
+        get: operations["get_workflow_instances_counts_by_definition"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -5596,6 +5638,47 @@ export interface components {
             /** @description When it was counted. */
             until: string;
         };
+        /** @description Definitions with instances that have not ended, those with the most first. */
+        UnfinishedInstances: {
+            countedAt: string;
+            /**
+             * Format: int64
+             * @description The most that were counted in each state.
+             */
+            countedMax: number;
+            /** @description A state has as many as are counted: there may be more. */
+            isCutShort: boolean;
+            items: components["schemas"]["UnfinishedOfDefinition"][];
+            /**
+             * Format: int64
+             * @description The number of all definitions with such instances.
+             */
+            totalCount: number;
+        };
+        /** @description The instances of a definition that have not ended. */
+        UnfinishedOfDefinition: {
+            /**
+             * Format: int64
+             * @description The sum.
+             */
+            count: number;
+            definitionId: string;
+            /**
+             * Format: int64
+             * @description Those with work to do.
+             */
+            executing: number;
+            /**
+             * Format: int64
+             * @description Those that were accepted and have not run.
+             */
+            pending: number;
+            /**
+             * Format: int64
+             * @description Those that wait.
+             */
+            suspended: number;
+        };
         /** @description A lease that goes on. */
         LeaseRenewed: {
             /** @description Takes the place of the lease before it. */
@@ -5641,6 +5724,53 @@ export interface components {
             /** @description The trace of the instance. */
             traceparent?: string | null;
             workflowDefinitionId: string;
+            workflowInstanceId: string;
+        };
+        /** @description Tasks that workflows wait for. */
+        OpenTasks: {
+            /** @description There may be more than were looked at. */
+            isCutShort: boolean;
+            /** @description The oldest first. */
+            items: components["schemas"]["OpenTask"][];
+            /**
+             * Format: int64
+             * @description The tasks, of all types, that were looked at.
+             */
+            tasksRead: number;
+            /** Format: int64 */
+            totalCount: number;
+        };
+        /** @description A task that a workflow has handed out and waits for. */
+        OpenTask: {
+            activityId: string;
+            /**
+             * Format: int32
+             * @description The current attempt: 1, 2, 3 …
+             */
+            attempt?: number | null;
+            /** @description Where the instance waits. */
+            bookmarkId: string;
+            correlationId?: string | null;
+            /** @description The time after which a result is not used any more. */
+            deadline?: string | null;
+            definitionId: string;
+            /** @description When the current attempt was handed out; in a pause, when the task began. */
+            handedOutAt?: string | null;
+            /** @description It pauses before this attempt. */
+            isPaused?: boolean | null;
+            /**
+             * Format: date-time
+             * @description When the workflow began to wait for it.
+             */
+            since: string;
+            /** @description The same in every attempt. */
+            taskId: string;
+            taskType: string;
+            /**
+             * Format: int32
+             * @description Null where the state of the instance cannot be read, as in other members.
+             */
+            version?: number | null;
             workflowInstanceId: string;
         };
         /** @description The letters to list. */
@@ -17241,6 +17371,61 @@ export interface operations {
             504: components["responses"]["TooSlow"];
         };
     };
+    get_tasks: {
+        parameters: {
+            query?: {
+                /** @description Only tasks of this type */
+                type?: string;
+                /** @description Only tasks of this version of the type */
+                version?: number;
+                /**
+                 * @description The number of pages to leave out
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description The largest number of items, at most 1000; 100 without it; with 0 the answer has the total alone
+                 * @example 1
+                 */
+                pageSize?: number;
+                /**
+                 * @description The number of items to leave out, instead of `page`
+                 * @example 1
+                 */
+                skip?: number;
+                /**
+                 * @description Another name of `pageSize`
+                 * @example 1
+                 */
+                take?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Tasks that workflows wait for. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenTasks"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
     post_tasks_poll: {
         parameters: {
             query?: never;
@@ -22929,6 +23114,36 @@ export interface operations {
             408: components["responses"]["BodyTimeout"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    get_workflow_instances_counts_by_definition: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Definitions with instances that have not ended, those with the most first. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnfinishedInstances"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];

@@ -58,7 +58,7 @@ function Rail() {
             <Icon name={icon} size={20} />
             <span className="text-sm max-[1399px]:sr-only">{t.rail[key]}</span>
             {count !== undefined && count > 0 && (
-              <span className="absolute top-0.5 left-8 rounded-full bg-faulted px-1.5 text-[11px] leading-4 font-medium text-raised min-[1400px]:static min-[1400px]:ml-auto">
+              <span className="absolute top-0.5 left-8 rounded-full bg-faulted px-1.5 text-[0.6875rem] leading-4 font-medium text-raised min-[1400px]:static min-[1400px]:ml-auto">
                 {count > 99 ? "99+" : count}
               </span>
             )}

@@ -24,7 +24,10 @@ function Breadcrumb() {
   const page = PAGES.find(({ to }) => to === `/${parts[0] ?? ""}`);
   const rest = parts.slice(1).map((part) => WORDS[part] ?? part);
   return (
-    <nav aria-label={t.breadcrumb} className="flex min-w-0 flex-1 items-center gap-1.5 text-sm">
+    <nav
+      aria-label={t.breadcrumb}
+      className="flex min-w-0 flex-1 basis-16 flex-wrap items-center gap-x-1.5 text-sm"
+    >
       <title>{[...rest.map(shortId), page && t.rail[page.key], "Staunch"].filter(Boolean).join(" · ")}</title>
       {page && (
         <Link to={page.to} className={rest.length ? "text-soft hover:text-ink" : "font-semibold"}>
@@ -33,9 +36,11 @@ function Breadcrumb() {
       )}
       {rest.map((part) => (
         <Fragment key={part}>
-          <Icon name="right" size={12} className="text-soft" />
-          <span className="truncate font-mono text-xs" title={part}>
-            {shortId(part)}
+          <span className="flex max-w-full min-w-0 items-center gap-1.5">
+            <Icon name="right" size={12} className="text-soft" />
+            <span className="truncate font-mono text-xs" title={part}>
+              {shortId(part)}
+            </span>
           </span>
         </Fragment>
       ))}
@@ -69,10 +74,11 @@ function LiveLight() {
     <span
       role="status"
       title={t.live.title}
-      className="flex items-center gap-2 px-2 text-xs text-soft max-sm:px-1"
+      // On a phone the words have a line of their own: they take no room from the name of the page.
+      className={`flex items-center gap-2 px-2 text-xs text-soft max-sm:px-1 ${state.is === "broken" ? "max-sm:order-last max-sm:basis-full" : ""}`}
     >
       <span className={`size-2 shrink-0 rounded-full ${colour}`} />
-      <span className={`max-w-40 truncate ${state.is === "broken" ? "max-sm:max-w-24" : "max-sm:sr-only"}`}>
+      <span className={`max-w-40 truncate ${state.is === "broken" ? "max-sm:max-w-full" : "max-sm:sr-only"}`}>
         {word}
       </span>
     </span>
@@ -91,7 +97,7 @@ export function TopBar({ onSearch }: { onSearch: () => void }) {
   const { time, language } = useSettings();
   const who = session.current();
   return (
-    <header className="flex h-12 shrink-0 items-center gap-1.5 border-b border-line bg-raised px-4">
+    <header className="flex min-h-12 shrink-0 flex-wrap items-center gap-x-1.5 gap-y-1 border-b border-line bg-raised px-4 py-1 max-sm:gap-x-1 max-sm:px-2">
       <Breadcrumb />
       <button
         type="button"

@@ -10,8 +10,11 @@ const TONES: Record<Tone, string> = {
   quiet: "border-transparent hover:bg-sunken",
 };
 
+/** A long word wraps where the window is narrow for the size of the text. */
+const NARROW = "max-[20rem]:h-auto max-[20rem]:min-h-8 max-[20rem]:max-w-full max-[20rem]:whitespace-normal";
+
 export const buttonClass = (tone: Tone = "plain") =>
-  `inline-flex h-8 items-center justify-center gap-1.5 rounded-md border px-2.5 text-sm font-medium whitespace-nowrap disabled:opacity-45 disabled:pointer-events-none ${TONES[tone]}`;
+  `inline-flex h-8 items-center justify-center gap-1.5 rounded-md border px-2.5 text-sm font-medium whitespace-nowrap disabled:opacity-45 disabled:pointer-events-none ${NARROW} ${TONES[tone]}`;
 
 interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
   tone?: Tone;

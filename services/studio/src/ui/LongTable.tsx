@@ -1,15 +1,18 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useSettings } from "../app/settings";
 import { formatCount } from "../lib/format";
+import { rem } from "../lib/rem";
 import { t } from "../text";
 import { Button } from "./Button";
 import { Head, Row, type TableProps } from "./Table";
 
 /** What a browser can scroll through is bounded: a longer list has several stretches of this length. */
 export const ROWS_MAX = 500_000;
-const ROW = 33;
 const AHEAD = 12;
+
+/** The height of a row with its line, in pixels: it grows with the text. */
+const rowHeight = () => 2 * rem() + 1;
 
 interface Props<T> extends Omit<TableProps<T>, "rows"> {
   /** How many rows there are in all. */
@@ -35,28 +38,29 @@ export function LongTable<T>(props: Props<T>) {
   const { label, count, isMore, rowAt, loaded, first, onRange, onRest, onStretch, ...table } = props;
   const { language } = useSettings();
   const box = useRef<HTMLElement>(null);
+  const [high] = useState(rowHeight);
   const base = first - (first % ROWS_MAX);
   const rows = Math.max(0, Math.min(count - base, ROWS_MAX));
   const virtual = useVirtualizer({
     count: rows,
     getScrollElement: () => box.current,
-    estimateSize: () => ROW,
+    estimateSize: () => high,
     overscan: AHEAD,
-    initialOffset: (first - base) * ROW,
+    initialOffset: (first - base) * high,
     useAnimationFrameWithResizeObserver: true,
   });
   const items = virtual.getVirtualItems();
   const from = base + (items[0]?.index ?? 0);
   const to = base + (items.at(-1)?.index ?? 0);
   useEffect(() => onRange(from, to), [from, to, onRange]);
-  const top = base + Math.min(Math.max(0, rows - 1), Math.floor((virtual.scrollOffset ?? 0) / ROW));
+  const top = base + Math.min(Math.max(0, rows - 1), Math.floor((virtual.scrollOffset ?? 0) / high));
   const isResting = !virtual.isScrolling;
   useEffect(() => {
     if (isResting) onRest(top);
   }, [isResting, top, onRest]);
   // Where the table needs not scroll, all rows are seen.
   const isWhole = box.current !== null && box.current.scrollHeight <= box.current.clientHeight;
-  const seen = isWhole ? count : Math.max(1, Math.floor((virtual.scrollRect?.height ?? 0) / ROW) - 1);
+  const seen = isWhole ? count : Math.max(1, Math.floor((virtual.scrollRect?.height ?? 0) / high) - 1);
   const number = (value: number) => formatCount(value, language);
   const width = table.columns.length + (table.onSelect ? 1 : 0);
   return (

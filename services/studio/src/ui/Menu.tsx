@@ -1,4 +1,5 @@
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import { rem } from "../lib/rem";
 import { Button, type Tone } from "./Button";
 import type { IconName } from "./Icon";
 
@@ -23,12 +24,13 @@ export function Menu({ label, items, icon = "more", tone = "plain", word }: Prop
   const [place, setPlace] = useState<{ top: number; right: number }>();
   const open = place !== undefined;
   const close = () => setPlace(undefined);
+  const toButton = () => box.current?.querySelector("button")?.focus();
   const show = () => {
     // It stands above everything, so that a table that scrolls does not cut it.
     const button = box.current?.getBoundingClientRect();
     if (!button) return;
-    const top = Math.min(button.bottom + 4, window.innerHeight - 32 * shown.length - 16);
-    setPlace({ top, right: document.documentElement.clientWidth - button.right });
+    const top = Math.min(button.bottom + 4, window.innerHeight - 2 * rem() * shown.length - 16);
+    setPlace({ top: Math.max(4, top), right: document.documentElement.clientWidth - button.right });
   };
   const box = useRef<HTMLDivElement>(null);
   const name = useId();
@@ -38,7 +40,10 @@ export function Menu({ label, items, icon = "more", tone = "plain", word }: Prop
     const away = (event: MouseEvent) => {
       if (event.target instanceof Node && !box.current?.contains(event.target)) setPlace(undefined);
     };
-    const scroll = () => setPlace(undefined);
+    const scroll = (event: Event) => {
+      // A long menu scrolls itself.
+      if (!(event.target instanceof Node && box.current?.contains(event.target))) setPlace(undefined);
+    };
     document.addEventListener("mousedown", away);
     document.addEventListener("scroll", scroll, true);
     return () => {
@@ -55,8 +60,10 @@ export function Menu({ label, items, icon = "more", tone = "plain", word }: Prop
       all[(at + step + all.length) % all.length]?.focus();
     } else if (event.key === "Escape" && open) {
       event.stopPropagation();
+      // A dialog around the menu stays.
+      event.preventDefault();
       close();
-      box.current?.querySelector("button")?.focus();
+      toButton();
     } else if (event.key === "Tab") close();
   };
   if (shown.length === 0) return null;
@@ -80,7 +87,7 @@ export function Menu({ label, items, icon = "more", tone = "plain", word }: Prop
           role="menu"
           aria-label={label}
           style={place}
-          className="fixed z-30 min-w-48 rounded-md border border-line bg-raised py-1 shadow-panel"
+          className="fixed z-30 max-h-[calc(100vh-0.5rem)] min-w-48 overflow-y-auto rounded-md border border-line bg-raised py-1 shadow-panel"
         >
           {shown.map((item) => (
             <button
@@ -90,6 +97,8 @@ export function Menu({ label, items, icon = "more", tone = "plain", word }: Prop
               disabled={item.disabled}
               onClick={() => {
                 close();
+                // A dialog that opens now gives the focus back to what had it, which has to be still there.
+                toButton();
                 item.act();
               }}
               className={`block h-8 w-full px-3 text-left text-sm whitespace-nowrap hover:bg-sunken focus:bg-sunken disabled:opacity-45 ${item.danger ? "text-faulted" : ""}`}

@@ -69,7 +69,7 @@ export function Head<T>({ columns, rows, rowKey, selected, onSelect }: Omit<Tabl
 
 type RowProps<T> = Omit<TableProps<T>, "label" | "rows"> & { row: T; "aria-rowindex"?: number };
 
-/** A row of a table, 32 px high. */
+/** A row of a table, 2 rem high: 32 px with the text of a browser as it comes. */
 export function Row<T>({ row, columns, rowKey, selected, onSelect, current, ...rest }: RowProps<T>) {
   const key = rowKey(row);
   const toggle = choice({ selected, onSelect });

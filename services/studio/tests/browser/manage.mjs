@@ -278,6 +278,25 @@ export async function phone({ page, look }, { studio, failed }) {
   await page.setViewportSize({ width: 1440, height: 900 });
 }
 
+/** With text of twice the size the bar above each page is not wider than the window, and cuts no word. */
+export async function large({ page, look }, { studio, failed }) {
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.goto(`${studio}/instances/${failed}?tab=incidents`);
+  await page.getByText("missingThing is not defined").first().waitFor();
+  const cut = await page.evaluate(() => {
+    document.documentElement.style.fontSize = "200%";
+    const bar = document.querySelector("header");
+    const parts = [bar, ...bar.querySelectorAll("button, nav > *")];
+    return parts
+      .filter((part) => part.scrollWidth > part.clientWidth + 1 || part.scrollHeight > part.clientHeight + 1)
+      .map((part) => part.outerHTML.slice(0, 200));
+  });
+  await look("large-text");
+  await page.evaluate(() => document.documentElement.style.removeProperty("font-size"));
+  await page.setViewportSize({ width: 1440, height: 900 });
+  assert.deepEqual(cut, []);
+}
+
 export async function german({ page, look }, { studio }) {
   await page.goto(`${studio}/instances`);
   await named(page, "button", "You").click();

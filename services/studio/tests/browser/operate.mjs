@@ -159,7 +159,9 @@ export async function holdings({ page, look }) {
     .waitFor();
   await look("cluster-leases");
   await named(page, "tab", "NATS").click();
-  await page.getByText("Consumers").first().waitFor();
+  const consumers = page.getByRole("region", { name: "Consumers" });
+  for (const name of ["executor", "task-Ship-1"])
+    await consumers.getByRole("cell", { name, exact: true }).waitFor();
   await look("cluster-nats");
   await named(page, "tab", "Database").click();
   await page.getByText("A question and its answer").waitFor();

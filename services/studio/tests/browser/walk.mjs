@@ -6,6 +6,7 @@ import {
   access,
   german,
   labels,
+  large,
   letters,
   listeners,
   pause,
@@ -16,8 +17,8 @@ import {
 } from "./manage.mjs";
 import { planned, removed, removedInParts, restarts } from "./many.mjs";
 import { causes, compared, holdings, lastHour, needs, schedules, tryIt } from "./operate.mjs";
-import { crowd, flood, lost, offline, undrawn } from "./weak.mjs";
-import { deep, skip, tasks } from "./work.mjs";
+import { crowd, flood, lost, narrow, offline, undrawn } from "./weak.mjs";
+import { deep, keys, skip, tasks } from "./work.mjs";
 
 /** Signs in where the server asks for it: with a wrong password, then with the right one. */
 async function signIn({ page, look, expect }, { studio, user }) {
@@ -39,6 +40,8 @@ async function home({ page, look }, { studio }) {
   await page.goto(`${studio}/`);
   await named(page, "heading", "Home").waitFor();
   await page.getByText("Just happened").waitFor();
+  const runs = page.getByRole("listitem").filter({ hasText: /\d running, [\d,]+ waiting/ });
+  await runs.first().waitFor();
   await page.getByRole("link", { name: /^Started \d/ }).waitFor();
   await look("home");
   await page.getByRole("link", { name: /^Faulted \d/ }).click();
@@ -330,6 +333,7 @@ export const steps = [
   needs,
   causes,
   incidents,
+  keys,
   skip,
   lastHour,
   compared,
@@ -345,9 +349,11 @@ export const steps = [
   lost,
   undrawn,
   offline,
+  narrow,
   crowd,
   flood,
   phone,
+  large,
   german,
   watcher,
 ];

@@ -45,6 +45,27 @@ export async function undrawn({ page, look }, { studio }) {
 }
 
 /** After a while the code of all pages is there, and the connection may break: the light says so at once. */
+/** On a phone the sign that nothing is live takes no room from the name of the instance. */
+export async function narrow({ page, context, expect }, { studio, failed }) {
+  expect(/net::ERR_INTERNET_DISCONNECTED/);
+  await page.setViewportSize({ width: 360, height: 800 });
+  await page.goto(`${studio}/instances/${failed}`);
+  const light = page.getByTitle("Live updates, and the node that sends them");
+  const broken = light.getByText(/^Connecting again/);
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  await light.waitFor();
+  await context.setOffline(true);
+  await broken.waitFor({ timeout: 5000 });
+  const cut = await page.getByRole("navigation", { name: "Where you are" }).evaluate((place) => {
+    const parts = [...place.querySelectorAll("a, span")];
+    return parts.filter((part) => part.scrollWidth > part.clientWidth + 1).map((part) => part.textContent);
+  });
+  await context.setOffline(false);
+  await broken.waitFor({ state: "detached", timeout: 10_000 });
+  await page.setViewportSize({ width: 1440, height: 900 });
+  assert.deepEqual(cut, []);
+}
+
 export async function offline({ page, context, expect }, { studio }) {
   expect(/net::ERR_INTERNET_DISCONNECTED/);
   await page.goto(`${studio}/`);

@@ -70,10 +70,59 @@ export async function tasks({ page, look, expect }, { studio, call }) {
   await row.getByRole("button", { name: "Ship@1" }).click();
   await page.waitForURL(/type=Ship/);
   await page.getByRole("complementary", { name: "Ship@1" }).getByText("Consumer", { exact: true }).waitFor();
+  const open = page.getByRole("region", { name: "Instances that wait" });
+  const waits = open.getByRole("row").nth(1).getByRole("link");
+  assert.match(await waits.getAttribute("href"), /\/instances\/[^/]+$/);
   await look("task-pool");
   await page.keyboard.press("Escape");
   await page.getByRole("complementary").waitFor({ state: "detached" });
   await registered(page, look);
+}
+
+const hasFocus = (place) => place.evaluate((one) => one === document.activeElement);
+
+/** The focus is in the dialog, or with the browser itself, and comes back when Escape closes it. */
+async function held(page, opener) {
+  const dialog = page.getByRole("dialog");
+  await dialog.waitFor();
+  for (let press = 0; press < 15; press += 1) {
+    await page.keyboard.press("Tab");
+    const isOut = await page.evaluate(
+      () => document.activeElement !== document.body && !document.activeElement?.closest("dialog"),
+    );
+    assert.ok(!isOut, "the focus is behind the dialog");
+  }
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await page.waitForFunction((one) => one === document.activeElement, await opener.elementHandle(), {
+    timeout: 5000,
+  });
+}
+
+/** A failed instance is migrated, retried and passed over by keyboard alone. */
+export async function keys({ page }, { studio, failed }) {
+  await page.goto(`${studio}/instances/${failed}?tab=incidents`);
+  await page.getByText("missingThing is not defined").first().waitFor();
+  const actions = named(page, "button", "Actions");
+  await actions.focus();
+  await page.keyboard.press("Enter");
+  const migrate = named(page, "menuitem", "Migrate");
+  await migrate.waitFor();
+  for (let press = 0; press < 10 && !(await hasFocus(migrate)); press += 1)
+    await page.keyboard.press("ArrowDown");
+  assert.ok(await hasFocus(migrate), "the arrows do not lead to Migrate");
+  await page.keyboard.press("Enter");
+  await held(page, actions);
+  // From the tab, the next stops are what can be done.
+  const panel = page.getByRole("tabpanel");
+  await page.getByRole("tab", { name: /^Incidents/ }).focus();
+  for (const name of ["Retry", "Skip"]) {
+    const button = panel.getByRole("button", { name }).first();
+    for (let press = 0; press < 5 && !(await hasFocus(button)); press += 1) await page.keyboard.press("Tab");
+    assert.ok(await hasFocus(button), `Tab does not lead to ${name}`);
+  }
+  await page.keyboard.press("Enter");
+  await held(page, panel.getByRole("button", { name: "Skip" }).first());
 }
 
 /** An activity that failed is passed over, and its instance goes on to its end. */

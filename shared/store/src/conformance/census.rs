@@ -1,10 +1,16 @@
 //! The number of things that are not done.
 
+use model::SubStatus;
+
 use super::case::{Subject, cases};
 use super::sample::{at, command, first, outbox, publication, schedule, start, timer};
-use crate::Census;
+use crate::{Census, Unfinished};
 
-cases![an_empty_database_has_nothing_to_do, what_is_not_done_is_counted_up_to_the_limit];
+cases![
+    an_empty_database_has_nothing_to_do,
+    what_is_not_done_is_counted_up_to_the_limit,
+    unfinished_instances_are_counted_by_definition,
+];
 
 async fn an_empty_database_has_nothing_to_do(store: Subject) {
     assert_eq!(store.census(at(1_000), 10).await.unwrap(), Census::default());
@@ -42,4 +48,38 @@ async fn what_is_not_done_is_counted_up_to_the_limit(store: Subject) {
     store.retract(&"order".into(), &crate::Base::Any).await.unwrap();
     assert_eq!(store.census(at(0), 100).await.unwrap().schedules, 0);
     assert_eq!(store.census(at(0), 100).await.unwrap().timers_overdue, 0);
+}
+
+async fn unfinished_instances_are_counted_by_definition(store: Subject) {
+    assert!(store.unfinished_by_definition(10).await.unwrap().is_empty());
+    store.accept(start("p")).await.unwrap();
+    for (name, definition, status, millis) in [
+        ("a", "order", SubStatus::Suspended, 10),
+        ("b", "order", SubStatus::Suspended, 40),
+        ("c", "order", SubStatus::Executing, 10),
+        ("d", "invoice", SubStatus::Suspended, 30),
+        ("e", "invoice", SubStatus::Finished, 50),
+        ("f", "refund", SubStatus::Faulted, 50),
+        ("g", "refund", SubStatus::Cancelled, 50),
+    ] {
+        let mut burst = first(name);
+        burst.instance.definition_id = definition.into();
+        burst.instance.status = status;
+        burst.instance.updated_at = at(millis);
+        burst.instance.finished_at = status.is_final().then(|| at(millis));
+        store.commit(burst).await.unwrap();
+    }
+    let order = |suspended| Unfinished {
+        pending: 1,
+        executing: 1,
+        suspended,
+        ..Unfinished::none_of("order".into())
+    };
+    let invoice = Unfinished { suspended: 1, ..Unfinished::none_of("invoice".into()) };
+    let all = store.unfinished_by_definition(10).await.unwrap();
+    assert_eq!(all, [invoice.clone(), order(2)]);
+    assert_eq!(all.iter().map(Unfinished::sum).collect::<Vec<_>>(), [1, 4]);
+    // Of those that wait, the two that changed last.
+    assert_eq!(store.unfinished_by_definition(2).await.unwrap(), [invoice, order(1)]);
+    assert!(store.unfinished_by_definition(0).await.unwrap().is_empty());
 }

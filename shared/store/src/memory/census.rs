@@ -1,11 +1,14 @@
 //! The number of things that are not done, in memory.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
-use model::{SubStatus, Timestamp};
+use model::{Instance, SubStatus, Timestamp};
 
 use super::tables::{InstanceRow, ScheduleRow};
 use super::{MemoryStore, Operation};
-use crate::{Census, Counts, Error};
+use crate::{Census, Counts, Error, Unfinished};
 
 #[async_trait]
 impl Counts for MemoryStore {
@@ -28,6 +31,34 @@ impl Counts for MemoryStore {
                 outbox: limited(tables.outbox.len()),
                 commands: limited(tables.pending.len()),
             })
+        })
+        .await
+    }
+
+    async fn unfinished_by_definition(&self, at_most: u64) -> Result<Vec<Unfinished>, Error> {
+        self.run(Operation::List, |tables| {
+            let at_most = usize::try_from(at_most).unwrap_or(usize::MAX);
+            let newest = |status: SubStatus| {
+                let all = tables.instances.values().map(|row| &row.instance);
+                let mut found: Vec<&Instance> = all.filter(|one| one.status == status).collect();
+                found.sort_by_key(|instance| Reverse(instance.updated_at));
+                found.truncate(at_most);
+                found
+            };
+            let mut counts = BTreeMap::new();
+            for status in [SubStatus::Pending, SubStatus::Executing, SubStatus::Suspended] {
+                for instance in newest(status) {
+                    let id = &instance.definition_id;
+                    let none = || Unfinished::none_of(id.clone());
+                    let entry = counts.entry(id.clone()).or_insert_with(none);
+                    match status {
+                        SubStatus::Pending => entry.pending += 1,
+                        SubStatus::Executing => entry.executing += 1,
+                        _ => entry.suspended += 1,
+                    }
+                }
+            }
+            Ok(counts.into_values().collect())
         })
         .await
     }

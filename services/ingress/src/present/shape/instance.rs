@@ -320,6 +320,35 @@ pub(crate) struct LastHour {
     is_cut_short: bool,
 }
 
+/// Definitions with instances that have not ended, those with the most first.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct UnfinishedInstances {
+    counted_at: String,
+    items: Vec<UnfinishedOfDefinition>,
+    /// The number of all definitions with such instances.
+    total_count: u64,
+    /// The most that were counted in each state.
+    counted_max: u64,
+    /// A state has as many as are counted: there may be more.
+    is_cut_short: bool,
+}
+
+/// The instances of a definition that have not ended.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct UnfinishedOfDefinition {
+    definition_id: String,
+    /// Those that were accepted and have not run.
+    pending: u64,
+    /// Those with work to do.
+    executing: u64,
+    /// Those that wait.
+    suspended: u64,
+    /// The sum.
+    count: u64,
+}
+
 /// The instance that started another one.
 #[derive(ToSchema)]
 #[serde(rename_all = "camelCase")]

@@ -97,6 +97,46 @@ pub(crate) struct LeasedTask {
     lease_expires_at: String,
 }
 
+/// Tasks that workflows wait for.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct OpenTasks {
+    /// The oldest first.
+    items: Vec<OpenTask>,
+    total_count: u64,
+    /// The tasks, of all types, that were looked at.
+    tasks_read: u64,
+    /// There may be more than were looked at.
+    is_cut_short: bool,
+}
+
+/// A task that a workflow has handed out and waits for.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct OpenTask {
+    /// The same in every attempt.
+    task_id: String,
+    task_type: String,
+    /// Null where the state of the instance cannot be read, as in other members.
+    version: Option<u32>,
+    /// The current attempt: 1, 2, 3 …
+    attempt: Option<u32>,
+    /// It pauses before this attempt.
+    is_paused: Option<bool>,
+    /// When the workflow began to wait for it.
+    since: String,
+    /// When the current attempt was handed out; in a pause, when the task began.
+    handed_out_at: Option<String>,
+    /// The time after which a result is not used any more.
+    deadline: Option<String>,
+    workflow_instance_id: String,
+    definition_id: String,
+    correlation_id: Option<String>,
+    activity_id: String,
+    /// Where the instance waits.
+    bookmark_id: String,
+}
+
 /// A lease that goes on.
 #[derive(ToSchema)]
 #[serde(rename_all = "camelCase")]

@@ -15,6 +15,7 @@ import { Empty } from "../../ui/States";
 import { Feed } from "./Feed";
 import { FirstSteps } from "./FirstSteps";
 import { NeedsYou } from "./NeedsYou";
+import { Runs } from "./Runs";
 import { TryIt } from "./TryIt";
 
 function Figure({
@@ -148,7 +149,10 @@ export function HomePage() {
       {!maySee && <Empty title={t.home.noPermission} />}
       {maySee && (
         <div className="grid items-start gap-4 lg:grid-cols-[3fr_2fr]">
-          <NeedsYou letters={letters.data?.totalCount ?? 0} />
+          <div className="min-w-0 space-y-4">
+            <NeedsYou letters={letters.data?.totalCount ?? 0} />
+            <Runs />
+          </div>
           <Feed />
         </div>
       )}

@@ -39,7 +39,9 @@ function Head({ detail }: { detail: Api["InstanceDetail"] }) {
     <header className="flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line bg-raised px-4 py-2.5">
       <div className="min-w-0">
         <h1 className="flex items-center gap-2 text-lg font-semibold">
-          <span className="truncate">{detail.name ?? title ?? detail.definitionId}</span>
+          <span className="truncate max-sm:break-words max-sm:whitespace-normal">
+            {detail.name ?? title ?? detail.definitionId}
+          </span>
           <Link
             to="/definitions/$id"
             params={{ id: detail.definitionId }}
@@ -48,7 +50,7 @@ function Head({ detail }: { detail: Api["InstanceDetail"] }) {
             <Badge>v{detail.version}</Badge>
           </Link>
         </h1>
-        <p className="flex items-center gap-1 font-mono text-xs text-soft">
+        <p className="flex items-center gap-1 font-mono text-xs break-all text-soft">
           {detail.id}
           <CopyButton text={detail.id} />
         </p>

@@ -98,7 +98,15 @@ export function Migrate({ detail, onClose, onDone }: Props) {
       <Shown query={versions} rows={3}>
         {(all) => {
           const others = all.filter((one) => one.version !== detail.version);
-          if (others.length === 0) return <p className="text-sm text-soft">{t.instance.noOtherVersion}</p>;
+          if (others.length === 0)
+            return (
+              <>
+                <p className="text-sm text-soft">{t.instance.noOtherVersion}</p>
+                <div className="mt-5 flex justify-end">
+                  <Button onClick={onClose}>{t.close}</Button>
+                </div>
+              </>
+            );
           return (
             <form onSubmit={check} className="space-y-3">
               <Select

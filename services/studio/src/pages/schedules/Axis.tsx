@@ -10,7 +10,9 @@ import { marksOf, marksWithin, rowOf, SCALES, scaleOf, stepText } from "./scale"
 
 const ROWS = 12;
 const WIDTH = 1000;
+/** A row in units of the drawing, and in `rem`: the names beside it grow with the text. */
 const ROW = 22;
+const ROW_REM = 1.375;
 
 /** An element, and the pixels that it is wide. */
 function useWidth<E extends Element>() {
@@ -59,7 +61,7 @@ export function Axis({
         <div className="grid grid-cols-[12rem_minmax(0,1fr)] gap-x-3 p-4 pr-16 max-sm:grid-cols-[7rem_minmax(0,1fr)]">
           <ul className="text-xs">
             {rows.map((one) => (
-              <li key={one.id} className="h-[22px] truncate leading-[22px]" title={one.activityId}>
+              <li key={one.id} className="h-[1.375rem] truncate leading-[1.375rem]" title={one.activityId}>
                 {nameOf(one)} <span className="text-soft">{one.activityId}</span>
               </li>
             ))}
@@ -70,7 +72,7 @@ export function Axis({
             viewBox={`0 0 ${WIDTH} ${rows.length * ROW}`}
             preserveAspectRatio="none"
             className="w-full"
-            height={rows.length * ROW}
+            style={{ height: `${rows.length * ROW_REM}rem` }}
           >
             {marks.map(({ part }) => (
               <path

@@ -10,6 +10,7 @@ import { Confirm } from "../../ui/Dialog";
 import { Facts, SidePanel } from "../../ui/Panel";
 import { Time } from "../../ui/Time";
 import { documentOf, linesOf } from "./lines";
+import { OpenTasks } from "./Open";
 import { Work } from "./Pools";
 import { labelOf, type Pool, type Type } from "./queries";
 import { Register } from "./Register";
@@ -79,6 +80,7 @@ export function Detail({
 }) {
   const [asked, setAsked] = useState<"change" | "remove">();
   const close = () => setAsked(undefined);
+  const isTask = pool !== undefined || held?.mode === "task";
   return (
     <SidePanel title={labelOf(type, version)} onClose={onClose}>
       {held?.description && <p className="text-sm">{held.description}</p>}
@@ -92,6 +94,7 @@ export function Detail({
           ...placesOf(pool, held),
         ]}
       />
+      {isTask && can("read:workflow-instances") && <OpenTasks type={type} version={version} />}
       {!held && <p className="text-sm text-soft">{t.tasks.notRegistered}</p>}
       {held && (
         <div className="flex flex-wrap gap-2">

@@ -74,7 +74,7 @@ export function TasksPage() {
   const [isRegistering, setRegistering] = useState(false);
   const pools = useQuery(poolsQuery).data?.items;
   const types = useQuery(typesQuery).data?.items;
-  const open = (label: string | undefined) => change({ type: label });
+  const open = (label: string | undefined) => change({ type: label, page: undefined });
   const wanted = readLabel(search.type ?? "");
   const pool = pools?.find((one) => one.taskType === wanted?.type && one.version === wanted.version);
   const held = types?.find((one) => one.type === wanted?.type && one.version === wanted.version);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { staunch } from "../../lib/shell";
+import { curl, staunch } from "../../lib/shell";
 import { documentOf, linesOf } from "./lines";
 import { isUntaken, type Pool, readLabel, type Type } from "./queries";
 
@@ -33,7 +33,9 @@ describe("lines of workers", () => {
     const pool = { taskType: "Ship", version: 1, consumer: "task-Ship-1" } as Pool;
     expect(linesOf("Ship", 1, pool).nats).toEqual(["nats consumer info STAUNCH_TASKS task-Ship-1"]);
     expect(linesOf("Ship", 1, pool).staunch).not.toContain(staunch("worker rm Ship 1"));
+    expect(linesOf("Ship", 1, pool).curl).toEqual([curl("/tasks?type=Ship&version=1"), curl("/tasks/pools")]);
     expect(linesOf(charge.type, 2, undefined, charge).staunch).toEqual([
+      staunch("task ls --type Acme.ChargeCard@2"),
       "staunch worker creds Acme.ChargeCard@2",
       staunch("worker types"),
       staunch("worker rm Acme.ChargeCard 2"),

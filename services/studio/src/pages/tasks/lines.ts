@@ -18,7 +18,12 @@ export function linesOf(type: string, version: number, pool?: Pool, held?: Type)
   const isTask = pool !== undefined || held?.mode === "task";
   return {
     staunch: [
-      ...(isTask ? [`staunch worker creds ${quoted(labelOf(type, version))}`] : []),
+      ...(isTask
+        ? [
+            staunch(`task ls --type ${quoted(labelOf(type, version))}`),
+            `staunch worker creds ${quoted(labelOf(type, version))}`,
+          ]
+        : []),
       staunch("worker types"),
       ...(held ? [staunch(`worker rm ${quoted(type)} ${version}`)] : []),
     ],
@@ -29,7 +34,10 @@ export function linesOf(type: string, version: number, pool?: Pool, held?: Type)
       ...(held?.requestSubject ? [`nats req ${quoted(held.requestSubject)} '{}'`] : []),
       ...(held ? [`nats kv get staunch_activities ${quoted(held.key)}`] : []),
     ],
-    curl: held ? curl(`/activity-types/${id(type)}/${version}`, "-X DELETE") : curl("/tasks/pools"),
+    curl: [
+      ...(isTask ? [curl(`/tasks?type=${id(type)}&version=${version}`)] : []),
+      held ? curl(`/activity-types/${id(type)}/${version}`, "-X DELETE") : curl("/tasks/pools"),
+    ],
   };
 }
 

@@ -1,4 +1,4 @@
-import { queryOptions } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { get } from "../../api/client";
 import type { Api } from "../../api/types";
 
@@ -11,6 +11,19 @@ export const poolsQuery = queryOptions({
   queryFn: ({ signal }) => get<Api["Items_TaskPool"]>("/tasks/pools", undefined, signal),
   refetchInterval: 5000,
 });
+
+/** The tasks of one version of a type that a page of the panel shows. */
+export const OPEN_SIZE = 20;
+
+/** Who waits for the tasks of one version of a type. */
+export const openQuery = (type: string, version: number, page: number) =>
+  queryOptions({
+    queryKey: ["tasks", "open", type, version, page],
+    queryFn: ({ signal }) =>
+      get<Api["OpenTasks"]>("/tasks", { type, version, page, pageSize: OPEN_SIZE }, signal),
+    placeholderData: keepPreviousData,
+    refetchInterval: 15_000,
+  });
 
 export const workersQuery = queryOptions({
   queryKey: ["tasks", "workers"],

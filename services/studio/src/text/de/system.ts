@@ -154,6 +154,13 @@ export const system: Pick<Text, keyof typeof words> = {
     input: "Eingabe",
     output: "Ergebnis",
     document: "Dokument des Typs (JSON)",
+    open: "Wartende Instanzen",
+    openNone: "Keine Instanz wartet auf eine solche Aufgabe.",
+    openSince: "Wartet seit",
+    attempt: "Versuch",
+    paused: (attempt) => `Pause vor ${attempt}`,
+    deadline: "Bis",
+    openCut: (count) => `Unter den ${count} ältesten Aufgaben aller Typen: Es können mehr sein.`,
     noPools: "Noch wurde keine Aufgabe ausgegeben.",
     noPoolsHint:
       "Ein Workflow gibt sie mit RunTask aus, oder mit einer Aktivität, die Worker angemeldet haben.",

@@ -11,7 +11,7 @@ use store::{
     Error, JobStatus, KeyedRequest, Keys, Leftover, Leftovers, Listed, Owned, Page, PendingCommand,
     PlanStatus, Plans, Progress, Publication, Published, Requests, Retracted, Salvage, Saved,
     ScheduleFilter, SchedulePause, ScheduleStatus, Schedules, SearchableFilter, SearchableNames,
-    Store, StoredBookmark, Tokens, Upkeep, VersionOption, Walked,
+    Store, StoredBookmark, Tokens, Unfinished, Upkeep, VersionOption, Walked,
 };
 
 use super::BrokenStore;
@@ -73,6 +73,10 @@ impl Upkeep for BrokenStore {
 impl Counts for BrokenStore {
     async fn census(&self, overdue: Timestamp, at_most: u64) -> Result<Census, Error> {
         self.twin.census(overdue, at_most).await
+    }
+
+    async fn unfinished_by_definition(&self, at_most: u64) -> Result<Vec<Unfinished>, Error> {
+        self.twin.unfinished_by_definition(at_most).await
     }
 }
 

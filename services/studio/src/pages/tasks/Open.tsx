@@ -1,0 +1,66 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { Api } from "../../api/types";
+import { usePage } from "../../app/address";
+import { formatCount, shortId } from "../../lib/format";
+import { language, t } from "../../text";
+import { List } from "../../ui/List";
+import type { Column } from "../../ui/Table";
+import { Time } from "../../ui/Time";
+import { useDefinitionNames } from "../instances/names";
+import { OPEN_SIZE, openQuery } from "./queries";
+
+type Open = Api["OpenTask"];
+
+function attemptOf({ attempt, isPaused }: Open): string {
+  if (attempt == null) return "–";
+  return isPaused ? t.tasks.paused(attempt) : formatCount(attempt, language);
+}
+
+/** Who waits for the tasks of one version of a type; each line leads to its instance. */
+export function OpenTasks({ type, version }: { type: string; version: number }) {
+  const [page] = usePage();
+  const query = useQuery(openQuery(type, version, page));
+  const names = useDefinitionNames();
+  const columns: Column<Open>[] = [
+    {
+      key: "instance",
+      head: t.columns.instance,
+      cell: (row) => (
+        <Link
+          to="/instances/$id"
+          params={{ id: row.workflowInstanceId }}
+          className="link font-mono text-xs"
+          title={row.workflowInstanceId}
+        >
+          {shortId(row.workflowInstanceId)}
+        </Link>
+      ),
+    },
+    {
+      key: "definition",
+      head: t.columns.definition,
+      cell: (row) => names.get(row.definitionId) ?? row.definitionId,
+    },
+    { key: "since", head: t.tasks.openSince, cell: (row) => <Time at={row.since} /> },
+    { key: "attempt", head: t.tasks.attempt, end: true, cell: attemptOf },
+    { key: "deadline", head: t.tasks.deadline, cell: (row) => <Time at={row.deadline} /> },
+  ];
+  return (
+    <section>
+      <h3 className="mb-1 text-sm font-medium">{t.tasks.open}</h3>
+      <List
+        query={query}
+        rows={({ items }) => items}
+        paged={{ total: ({ totalCount }) => totalCount, size: OPEN_SIZE }}
+        empty={t.tasks.openNone}
+        label={t.tasks.open}
+        columns={columns}
+        rowKey={(row) => row.bookmarkId}
+      />
+      {query.data?.isCutShort && (
+        <p className="text-xs text-soft">{t.tasks.openCut(formatCount(query.data.tasksRead, language))}</p>
+      )}
+    </section>
+  );
+}
