@@ -232,6 +232,9 @@ impl Config {
             ..Self::default()
         };
         config.check()?;
+        if !settings.auth.oidc {
+            OidcConfig::check_ca(settings).map_err(Invalid::Oidc)?;
+        }
         Ok(config)
     }
 

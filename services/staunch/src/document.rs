@@ -420,6 +420,40 @@ mod tests {
         );
     }
 
+    /// As a server reads it: at the top as in its activities.
+    #[test]
+    fn names_are_read_in_any_case() {
+        let folder = tempfile::tempdir().unwrap();
+        let read = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            Document::read(&path)
+        };
+        let full = r#"{"DefinitionId": "order", "Name": "Order", "Variables": [{"Id": "t",
+            "Name": "Total", "TypeName": "Int32"}], "Inputs": [{"Name": "A", "Type": "String"}],
+            "Outputs": [{"Name": "B", "Type": "String"}], "Options": {"UsableAsActivity": true},
+            "Root": {"Type": "Elsa.SetVariable", "Id": "s", "Variable": {"Id": "t", "Name": "Total"},
+            "Value": {"TypeName": "Int32", "Expression": {"Type": "Literal", "Value": 7}}}}"#;
+        let short = "DefinitionId: order\nName: Order\nVariables:\n  Total: {Type: Int32, Id: t}\n\
+                     Inputs: {A: String}\nOutputs: {B: {Type: String}}\nOptions: {UsableAsActivity: \
+                     true}\nRoot: {Type: SetVariable, Id: s, Variable: {Id: t, Name: Total}, Value: 7}\n";
+        for (name, text) in [("full.json", full), ("short.yaml", short)] {
+            let document = read(name, text).unwrap();
+            assert_eq!(document.id(), "order", "{name}");
+            let definition = document.definition().unwrap();
+            assert!(definition.extra.is_empty(), "{name}: {:?}", definition.extra);
+            assert_eq!(definition.variables[0].name, "Total", "{name}");
+            assert_eq!(definition.inputs[0].name, "A", "{name}");
+            assert_eq!(definition.outputs[0].name, "B", "{name}");
+            let found = document.lines(&examine(&definition, &Library::default()).problems);
+            let is_mistake = |line: &String| !line.contains(": warning: ");
+            assert!(!found.iter().any(is_mistake), "{name}: {found:?}");
+        }
+        let refused = read("twice.yaml", "name: a\nName: b\nroot: []\n").unwrap_err();
+        let said = refused.details.concat();
+        assert!(said.contains(":2:1: Name is name once more"), "{said}");
+    }
+
     #[test]
     fn folders_and_patterns_mean_the_definitions_in_them() {
         let folder = tempfile::tempdir().unwrap();

@@ -51,6 +51,7 @@ mod mapping;
 mod migrate;
 mod misshapen;
 mod moving;
+mod naming;
 mod near;
 mod outline;
 pub mod outside;
@@ -101,6 +102,9 @@ pub use keeping::{in_full, is_credential};
 pub use languages::Languages;
 pub use library::{Library, Reference};
 pub use moving::Moving;
+pub use naming::{
+    DEFINITION_MEMBERS, OPTION_MEMBERS, Twice, known_name, name_members, rename_members,
+};
 pub use outline::{Activation, Expression, NodeRef, Outcomes, Plan};
 pub use pinned::Pin;
 pub use problem::{Problem, Severity};

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use bus::{Bucket, Bus, Home, Member, Presence};
 use bus_nats::NatsBus;
-use chassis::{Chance, Clock, ConfigError, Life, Settings, SystemChance};
+use chassis::{Chance, Clock, ConfigError, Life, Settings, SystemChance, SystemClock};
 use store::Store;
 use store_sql::SqlStore;
 use tokio::net::UdpSocket;
@@ -217,18 +217,22 @@ pub async fn open_bus(settings: &Settings, roles: &[&str]) -> Result<NatsBus, bu
 /// Connects to the broker without verifying its topology.
 ///
 /// # Errors
-/// When it does not answer, or is too old.
+/// When it does not answer, is too old, or refuses the login; one that has expired is said to have.
 pub async fn connect(settings: &Settings) -> Result<NatsBus, bus::Error> {
-    bus_nats::connect(bus_options(settings)).await
+    let connected = bus_nats::connect(bus_options(settings)).await;
+    if matches!(connected, Err(bus::Error::Denied(_))) {
+        check_nats_login(settings)?;
+    }
+    connected
 }
 
-/// Refuses files with the login of NATS with which [`Node::join`] fails before it connects. Nothing is
-/// asked.
+/// Refuses files with the login of NATS with which [`Node::join`] fails before it connects, and a login
+/// that has expired. Nothing is asked.
 ///
 /// # Errors
 /// [`bus::Error::Denied`] with the reason, without secrets.
 pub fn check_nats_login(settings: &Settings) -> Result<(), bus::Error> {
-    bus_nats::check_login(&bus_options(settings))
+    bus_nats::check_login(&bus_options(settings), SystemClock.now())
 }
 
 fn bus_options(settings: &Settings) -> bus_nats::Options {

@@ -2,6 +2,7 @@
 
 mod activity;
 mod flow;
+mod naming;
 mod top;
 mod value;
 mod variable;
@@ -21,6 +22,8 @@ use crate::vocabulary::Vocabulary;
 
 /// The path of a workflow's root begins with this.
 pub(crate) const WORKFLOW: &str = "Workflow1";
+/// The members of a definition that the full form has not.
+const SHORT: [&str; 2] = ["flow", EACH];
 /// The only member of an object that is in the full form, whatever it looks like.
 pub(crate) const FULL: &str = "full";
 /// The members that every activity has unless it says otherwise.
@@ -55,6 +58,7 @@ impl Vocabulary {
     #[must_use]
     pub fn expand_all(&self, tree: &Tree, id: Option<&str>) -> (Tree, Vec<Flaw>) {
         let mut expansion = Expansion::new(self);
+        expansion.is_file = id.is_some();
         ids(tree, &mut expansion.taken);
         let full = expansion.document(tree, id);
         (full, expansion.flaws)
@@ -67,6 +71,8 @@ pub(crate) struct Expansion<'v> {
     pub(crate) each: Defaults,
     pub(crate) scope: Scope,
     pub(crate) flaws: Vec<Flaw>,
+    /// The names of members at the top, and of what is declared, are read in any case.
+    pub(crate) is_file: bool,
     taken: BTreeSet<String>,
     numbers: BTreeMap<String, usize>,
     /// The bytes that copies may still add; none once they were to add more.
@@ -80,6 +86,7 @@ impl<'v> Expansion<'v> {
             each: Defaults::default(),
             scope: Scope::default(),
             flaws: Vec::new(),
+            is_file: false,
             taken: BTreeSet::new(),
             numbers: BTreeMap::new(),
             copies_left: Some(limits::DEFINITION_BYTES_MAX),
@@ -119,12 +126,13 @@ impl<'v> Expansion<'v> {
 
     fn document(&mut self, tree: &Tree, id: Option<&str>) -> Tree {
         if let Some(full) = verbatim(tree) {
-            return self.with_id(full.clone(), id);
+            let full = self.named_top(full, &[]);
+            return self.with_id(full, id);
         }
         let full = match &tree.node {
             Node::List(_) => self.members(&[Member::new("root", tree.mark, tree.clone())]),
             Node::Map(members) => {
-                let has = |name: &str| members.iter().any(|member| member.name == name);
+                let has = |name: &str| tree.get(name).is_some();
                 if let (Some(model), false) = (tree.get("model"), has("root")) {
                     self.check_beside_model(members);
                     return self.document(model, id);
@@ -149,6 +157,7 @@ impl<'v> Expansion<'v> {
 
     /// The members of a definition in the full form.
     fn members(&mut self, members: &[Member]) -> Vec<Member> {
+        let members = self.named_members(members, &SHORT);
         if let Some(each) = members.iter().find(|member| member.name == EACH) {
             match &each.value.node {
                 Node::Map(members) => self.each = defaults(members.iter().cloned()),
@@ -210,10 +219,11 @@ fn ids(tree: &Tree, taken: &mut BTreeSet<String>) {
         Node::List(items) => items.iter().for_each(|item| ids(item, taken)),
         Node::Map(members) => {
             for member in members {
-                if let ("id", Some(id)) = (member.name.as_str(), member.value.as_text()) {
+                let is = |name: &str| member.name.eq_ignore_ascii_case(name);
+                if let (true, Some(id)) = (is("id"), member.value.as_text()) {
                     taken.insert(id.to_owned());
                 }
-                if let ("flow", Some(flow)) = (member.name.as_str(), member.value.members()) {
+                if let (true, Some(flow)) = (is("flow"), member.value.members()) {
                     taken.extend(flow.iter().map(|activity| activity.name.clone()));
                 }
                 ids(&member.value, taken);

@@ -62,6 +62,8 @@ impl<'v> Shortening<'v> {
         let mut expansion = Expansion::new(self.vocabulary);
         expansion.each = Arc::clone(&self.defaults);
         expansion.scope = self.scope.clone();
+        // The text is read as a file.
+        expansion.is_file = true;
         expansion
     }
 

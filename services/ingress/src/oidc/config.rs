@@ -122,6 +122,18 @@ impl OidcConfig {
         fetch::client(self.ca.as_deref()).map(drop)
     }
 
+    /// Refuses a file of authorities that cannot be used. It is looked at whether the scheme is on or not,
+    /// as any other file that settings name.
+    ///
+    /// # Errors
+    /// The reason, with the file.
+    pub(crate) fn check_ca(settings: &Settings) -> Result<(), String> {
+        match &settings.oidc_ca {
+            Some(file) => fetch::client(Some(file.as_path())).map(drop),
+            None => Ok(()),
+        }
+    }
+
     /// As [`Self::check`], without a look at the file of the authorities.
     ///
     /// # Errors

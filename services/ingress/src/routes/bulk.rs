@@ -1,5 +1,6 @@
 //! One action on many definitions or instances.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::Json;
@@ -39,7 +40,7 @@ impl DefinitionIds {
     fn read(self) -> Result<Vec<DefinitionId>, Problem> {
         let ids = self.definition_ids.unwrap_or_default();
         bounded(ids.len())?;
-        Ok(ids.into_iter().map(DefinitionId::new).collect())
+        Ok(each_once(ids.into_iter().map(DefinitionId::new)))
     }
 }
 
@@ -52,6 +53,12 @@ pub(super) fn bounded(count: usize) -> Result<(), Problem> {
             limits::PAGE_ITEMS_MAX
         ))),
     }
+}
+
+/// These ids in their order; one that is named again is left out.
+pub(super) fn each_once<T: Clone + Ord>(ids: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut seen = BTreeSet::new();
+    ids.into_iter().filter(|id| seen.insert(id.clone())).collect()
 }
 
 /// Publishes the latest versions of these definitions.
@@ -243,7 +250,7 @@ impl InstanceIds {
             ids.extend(found.items.into_iter().map(|instance| instance.id));
         }
         bounded(ids.len())?;
-        Ok(ids)
+        Ok(each_once(ids))
     }
 }
 

@@ -31,9 +31,9 @@ pub(super) struct Listed<T> {
     count: usize,
     /// The same number, as other lists have it.
     total_count: usize,
-    /// Records are missing: there are more than one answer has, the journal is longer than what is
-    /// read at once, or executions that repeat others in a long turn are counted and have none of
-    /// their own. The report and the count have these, too.
+    /// Records are missing: the answer has fewer than there are, by its page or size, the journal is
+    /// longer than what is read at once, or executions that repeat others in a long turn are counted
+    /// and have none of their own. The report and the count have these, too.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     is_cut: bool,
 }
@@ -113,16 +113,16 @@ impl Wanted {
         let count = fitting.len();
         let found = page.of(fitting.into_iter());
         let items: Vec<T> = found.items.into_iter().map(shown).collect();
-        let is_cut = executions.is_cut
-            || self.number(&executions) > count as u64
-            || (part.skip.is_none() && items.len() < count);
+        let is_cut =
+            executions.is_cut || self.number(&executions) > count as u64 || items.len() < count;
         Ok(Listed { items, count, total_count: count, is_cut })
     }
 }
 
 /// The executions of the activities of an instance, in the order in which they began.
 ///
-/// Without a page and a size the answer has the first 1000. `isCut: true` says that records are missing.
+/// Without a page and a size the answer has the first 1000. `isCut: true` says that records are missing, also
+/// those of other pages.
 #[utoipa::path(get, path = "/activity-executions/list", tag = "instances",
     params(("workflowInstanceId" = String, Query, min_length = 1),
         ("activityNodeId" = Option<String>, Query, description = "Of this activity, by its path"),
@@ -139,7 +139,8 @@ pub(super) async fn list(
 
 /// The same executions, without their values.
 ///
-/// Without a page and a size the answer has the first 1000. `isCut: true` says that records are missing.
+/// Without a page and a size the answer has the first 1000. `isCut: true` says that records are missing, also
+/// those of other pages.
 #[utoipa::path(get, path = "/activity-execution-summaries/list", tag = "instances",
     params(("workflowInstanceId" = String, Query, min_length = 1), ("activityNodeId" = Option<String>, Query),
         ("activityId" = Option<String>, Query), ("completed" = Option<bool>, Query),

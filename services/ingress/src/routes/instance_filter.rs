@@ -1,5 +1,7 @@
 //! The filter of lists of instances, in Elsa's words.
 
+use std::fmt::Display;
+
 use model::{DefinitionId, InstanceId, SubStatus, Timestamp, VersionId};
 use serde::{Deserialize, Serialize};
 use store::{InstanceFilter, InstanceOrder, TimeColumn, TimeFilter, TimeOperator};
@@ -263,7 +265,8 @@ impl ListRequest {
         let after = cursor.map(|cursor| cursor::read(cursor, order)).transpose()?;
         let parent = self.parent_workflow_instance_id.filter(|id| !id.is_empty());
         let times = self.timestamp_filters.unwrap_or_default();
-        let times = times.iter().map(TimestampFilter::read).collect::<Result<_, _>>()?;
+        let times = times.iter().enumerate().map(|(at, filter)| filter.read(at));
+        let times = times.collect::<Result<_, _>>()?;
         let definitions = self.definition_ids.unwrap_or_default().into_iter();
         let ids = self.ids.unwrap_or_default();
         Ok(Some(InstanceFilter {
@@ -370,16 +373,17 @@ impl TimestampFilter {
         }
     }
 
-    fn read(&self) -> Result<TimeFilter, Problem> {
+    /// The comparison that the filter at this position is.
+    fn read(&self, at: usize) -> Result<TimeFilter, Problem> {
+        let wrong =
+            |why: &dyn Display| Problem::bad_request(format!("timestampFilters[{at}]: {why}"));
         let column = match self.column.to_ascii_lowercase().as_str() {
             "createdat" => TimeColumn::CreatedAt,
             "updatedat" => TimeColumn::UpdatedAt,
             "finishedat" => TimeColumn::FinishedAt,
             _ => {
                 let other = &self.column;
-                return Err(Problem::bad_request(format!(
-                    "column {other:?} is not valid: use {COLUMNS}"
-                )));
+                return Err(wrong(&format!("column {other:?} is not valid: use {COLUMNS}")));
             }
         };
         let operator = match self.operator.to_ascii_lowercase().as_str() {
@@ -391,13 +395,10 @@ impl TimestampFilter {
             "greaterthanorequal" => TimeOperator::GreaterThanOrEqual,
             _ => {
                 let other = &self.operator;
-                return Err(Problem::bad_request(format!(
-                    "operator {other:?} is not valid: use {OPERATORS}"
-                )));
+                return Err(wrong(&format!("operator {other:?} is not valid: use {OPERATORS}")));
             }
         };
-        let at = Timestamp::parse(&self.timestamp)
-            .map_err(|error| Problem::bad_request(error.to_string()))?;
+        let at = Timestamp::parse(&self.timestamp).map_err(|error| wrong(&error))?;
         Ok(TimeFilter { column, operator, at })
     }
 }

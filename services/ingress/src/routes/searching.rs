@@ -60,7 +60,8 @@ impl VariableFilter {
         Ok(Self { name: name.to_owned(), operator: operator.to_owned(), value: value.into() })
     }
 
-    fn resolved(&self, names: &SearchableNames) -> Result<ValueFilter, Problem> {
+    /// The comparison that the filter at this position is.
+    fn resolved(&self, at: usize, names: &SearchableNames) -> Result<ValueFilter, Problem> {
         let Self { name, operator, value } = self;
         bounds::name("the name of a variable", name)?;
         if value.is_null() {
@@ -71,7 +72,8 @@ impl VariableFilter {
         }
         let Some(operator) = operator_of(operator) else {
             return Err(Problem::bad_request(format!(
-                "operator {:?} of variable {name} is not valid: use one of {}",
+                "variableFilters[{at}]: operator {:?} of variable {name} is not valid: use one \
+                 of {}",
                 cut(operator),
                 operators()
             )));
@@ -150,8 +152,8 @@ pub(super) async fn resolve(
         version: filter.definition_version,
     };
     let names = app.cx.store.searchable(&among).await?;
-    for one in asked {
-        filter.values.push(one.resolved(&names)?);
+    for (at, one) in asked.iter().enumerate() {
+        filter.values.push(one.resolved(at, &names)?);
     }
     Ok(())
 }

@@ -17,6 +17,7 @@ use shortform::{Flaw, Notation, Places, Vocabulary};
 use tokio::time::timeout;
 
 use super::naming;
+use super::reading::Reading;
 use super::saving::unwrapped;
 use crate::body::{Body, BytesMax, content_type, must_be_plain, read};
 use crate::present::shape;
@@ -61,6 +62,8 @@ pub(super) async fn shorten(
     if let Some(flaw) = definition.get(ROOT).and_then(no_root) {
         return Err(Problem::bad_request(format!("{ROOT} of the body: {flaw}")));
     }
+    // What a save refuses would be written as a text that is refused.
+    Reading::of(definition.clone(), "the body")?.draft(&app.cx.engine)?;
     let engine = Arc::clone(&app.cx.engine);
     let work = move |vocabulary: &Vocabulary| {
         spell(&engine, &mut definition);

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::bulk::bounded;
+use super::bulk::{bounded, each_once};
 use super::files::files;
 use super::removal::{Removal, remove_all};
 use super::transfer::{Contents, Imported, exported, take_in};
@@ -109,6 +109,7 @@ async fn several(
     let contents = request.contents();
     let ids = request.ids.unwrap_or_default();
     bounded(ids.len())?;
+    let ids = each_once(ids);
     let is_one = ids.len() == 1;
     let (mut packed, mut total) = (Vec::new(), 0);
     for id in &ids {
@@ -224,6 +225,7 @@ pub(super) async fn delete_versions(
 ) -> Result<Json<Value>, Problem> {
     let ids = request.ids.unwrap_or_default();
     bounded(ids.len())?;
-    let removals = ids.into_iter().map(|id| Removal::Version(VersionId::new(id))).collect();
+    let ids = each_once(ids).into_iter();
+    let removals = ids.map(|id| Removal::Version(VersionId::new(id))).collect();
     remove_all(&app, &asking.caller, removals, "versions").await
 }

@@ -400,7 +400,7 @@ async fn bulk_actions_say_what_became_of_each() {
     let world = World::new().await;
     world.publish("a", writes_line()).await;
     world.post(&format!("{API}/import"), &definition(writes_line())).await.expect(200);
-    let ids = json!({"definitionIds": ["a", "order", "nope"]});
+    let ids = json!({"definitionIds": ["a", "order", "nope", "a", "order", "nope"]});
     let bulk = "/elsa/api/bulk-actions/publish/workflow-definitions/by-definition-ids";
     let body = world.post(bulk, &ids).await.expect(200);
     assert_eq!(body["published"], json!(["order"]));

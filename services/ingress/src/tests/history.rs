@@ -198,6 +198,14 @@ async fn a_list_in_which_every_execution_has_a_record_lacks_none() {
         let found = world.get(&path).await.expect(200);
         assert_eq!((&found["count"], found.get("isCut")), (&json!(900), None), "{what}");
     }
+    // However a part of them is asked for.
+    let list = format!("{API}/activity-executions/list?workflowInstanceId={id}&activityId=say");
+    for part in ["take=2", "skip=0&take=2", "skip=898", "page=1&pageSize=2", "skip=900"] {
+        let found = world.get(&format!("{list}&{part}")).await.expect(200);
+        assert_eq!((&found["count"], &found["isCut"]), (&json!(900), &json!(true)), "{part}");
+    }
+    let whole = world.get(&format!("{list}&skip=0&take=900")).await.expect(200);
+    assert_eq!(whole.get("isCut"), None);
 }
 
 #[tokio::test]

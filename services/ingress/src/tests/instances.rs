@@ -176,7 +176,8 @@ async fn a_removed_instance_is_cancelled_and_gone() {
     assert_eq!(world.delete(&format!("{LIST}/{id}")).await.status, 204);
     world.get(&format!("{LIST}/{id}")).await.problem(404);
     world.delete(&format!("{LIST}/{id}")).await.problem(404);
-    let ids = json!({"ids": [world.begin("waits").await, "nope"]});
+    let waiting = world.begin("waits").await;
+    let ids = json!({"ids": [waiting, "nope", waiting]});
     let bulk = "/elsa/api/bulk-actions/delete/workflow-instances";
     assert_eq!(world.post(bulk, &ids).await.expect(200)["deleted"], 1);
 }
@@ -419,4 +420,32 @@ async fn the_last_hour_is_counted_in_parts() {
     tokio::time::sleep(Duration::from_secs(16)).await;
     started[11] = 3;
     assert_eq!(hour().await[0], started);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_runs_is_counted_by_definition() {
+    let world = World::new().await;
+    let path = format!("{LIST}/counts/by-definition");
+    let nothing = world.get(&path).await.expect(200);
+    assert_eq!((&nothing["items"], &nothing["totalCount"]), (&json!([]), &json!(0)));
+    world.publish("line", writes_line()).await;
+    for (id, count) in [("few", 1), ("many", 2)] {
+        world.publish(id, waits_for(id)).await;
+        for _ in 0..count {
+            let instance = world.begin(id).await;
+            world.until(&instance, "Suspended").await;
+        }
+    }
+    let ended = world.begin("line").await;
+    world.until(&ended, "Finished").await;
+    tokio::time::sleep(Duration::from_secs(6)).await;
+    let counts = world.get(&path).await.expect(200);
+    let of = |id: &str, count: u64| json!({"definitionId": id, "pending": 0, "executing": 0, "suspended": count, "count": count});
+    assert_eq!(counts["items"], json!([of("many", 2), of("few", 1)]), "{counts:#}");
+    assert_eq!(
+        (&counts["totalCount"], &counts["isCutShort"], &counts["countedMax"]),
+        (&json!(2), &json!(false), &json!(5_000))
+    );
+    let refused = world.get(&format!("{path}?definitionId=few")).await.problem(400);
+    assert!(refused.contains("definitionId"), "{refused}");
 }

@@ -175,6 +175,21 @@ async fn a_comparison_that_lacks_a_member_is_named_with_what_it_may_have() {
             }
         }
     }
+    // So is one that has what no comparison has.
+    for (list, whole, member, said) in [
+        ("variableFilters", &good, "operator", "operator \"like\" of variable Amount is not valid"),
+        ("timestampFilters", &time, "operator", "operator \"like\" is not valid: use Is, IsNot"),
+        ("timestampFilters", &time, "column", "column \"like\" is not valid: use CreatedAt"),
+        ("timestampFilters", &time, "timestamp", "\"like\" is not an RFC 3339 date"),
+    ] {
+        let mut wrong = whole.clone();
+        wrong[member] = json!("like");
+        let filter = json!({list: [whole, wrong]});
+        for path in [format!("{LIST}/query"), format!("{API}/alterations/dry-run")] {
+            let detail = world.post(&path, &filter).await.problem(400);
+            assert!(detail.contains(&format!("{list}[1]: {said}")), "{path}: {detail}");
+        }
+    }
     let nameless = world.get(&format!("{LIST}?variable=:eq:1")).await.problem(400);
     assert!(nameless.contains("write name:operator:value"), "{nameless}");
 }

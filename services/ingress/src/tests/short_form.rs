@@ -51,6 +51,8 @@ async fn a_text_is_expanded_and_written_again_and_nothing_is_stored() {
     let full = expand(&world, "application/json", in_json).await.expect(200);
     assert_eq!(full["root"]["activities"][0]["type"], "Elsa.WriteLine");
     assert_eq!(full["definitionId"], Value::Null, "a text without an id stays without one");
+    let named = expand(&world, "application/yaml", "Name: x\nRoot: []\n").await.expect(200);
+    assert_eq!(named["name"], "x", "names are read in any case: {named:#}");
     let listed = world.get("/elsa/api/workflow-definitions").await.expect(200);
     assert_eq!(listed["totalCount"], 0);
 }
@@ -98,6 +100,25 @@ async fn a_root_that_is_no_activity_is_not_shortened() {
     }
 }
 
+/// The text would be refused when it is read, as a save refuses the definition.
+#[tokio::test]
+async fn what_a_save_refuses_is_not_shortened() {
+    let world = world().await;
+    let line = json!({"type": "Elsa.WriteLine", "Type": "Elsa.End", "id": "a", "text": "x"});
+    let nested = json!({"type": "Elsa.Sequence", "activities": [line]});
+    for (root, place) in [(line, "root.Type"), (nested, "root.activities[0].Type")] {
+        let sent = json!({"model": {"definitionId": "twice", "root": root}});
+        let said = world.post(SHORTEN, &sent).await.problem(400);
+        assert!(said.contains(&format!("{place}: this is \"type\" once more")), "{said}");
+        let saved = world.post("/elsa/api/workflow-definitions", &sent).await.problem(400);
+        assert_eq!(said, saved);
+    }
+    for wrong in [json!({"variables": 7}), json!({"outcomes": [7]})] {
+        let said = world.post(SHORTEN, &json!({"model": wrong})).await.problem(400);
+        assert!(said.starts_with("the body is not a workflow definition: "), "{said}");
+    }
+}
+
 #[tokio::test]
 async fn a_text_that_is_no_definition_is_refused_with_every_place() {
     let world = world().await;
@@ -132,7 +153,7 @@ async fn a_text_that_is_no_definition_is_refused_with_every_place() {
         [7, 11, "next names activities by"],
     ]);
     check(wrong, expected).await;
-    let misspelled = "Name: x\nroot: []\n";
+    let misspelled = "optoins: {}\nroot: []\n";
     check(misspelled, json!([[1, 1, "a definition has no"]])).await;
     check("- 1\n", json!([[1, 3, "root.activities[0]: this is 1,"]])).await;
     check("name: x\nroot:\n", json!([[2, 1, "root: this is null,"]])).await;

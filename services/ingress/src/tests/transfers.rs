@@ -181,7 +181,8 @@ async fn a_removal_of_many_leaves_those_in_use_and_says_which() {
     let instance = world.begin("busy").await;
     world.until(&instance, "Suspended").await;
     let path = format!("{DELETE}/workflow-definitions/by-definition-id");
-    let ids = json!({"definitionIds": ["idle-a", "busy", "gone", "idle-b"]});
+    // One that is named again counts once, and is told once.
+    let ids = json!({"definitionIds": ["idle-a", "busy", "gone", "busy", "idle-b", "busy"]});
     let answer = world.post(&path, &ids).await;
     let body = answer.body.clone();
     let detail = answer.problem(409);
@@ -200,7 +201,7 @@ async fn a_removal_of_many_leaves_those_in_use_and_says_which() {
     let busy = definition("busy").await.expect(200)["id"].clone();
     let idle = world.publish("idle", writes_line()).await["workflowDefinition"]["id"].clone();
     let versions = format!("{DELETE}/workflow-definitions/by-id");
-    let answer = world.post(&versions, &json!({"ids": [busy, idle]})).await;
+    let answer = world.post(&versions, &json!({"ids": [busy, idle, busy]})).await;
     assert_eq!((&answer.body["deleted"], &answer.body["failed"]), (&json!(1), &json!([busy])));
     assert!(answer.problem(409).starts_with("1 of 2 versions are removed; "));
     definition("idle").await.problem(404);

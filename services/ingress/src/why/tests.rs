@@ -303,7 +303,7 @@ const WORK: &[Row] = &[
     ("turn", Blocks, "It has more to run", "staunch.cmd.perform.i-1", |f| {
         f.instance.status = SubStatus::Executing;
     }),
-    ("in-work", Waits, "n1 holds its lease and works on it; 1 nodes wait", "", |f| {
+    ("in-work", Waits, "n1 holds its lease and works on it; 1 node waits", "", |f| {
         f.instance.status = SubStatus::Executing;
         f.cluster.lease = lease("n1");
     }),

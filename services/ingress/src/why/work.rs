@@ -115,6 +115,7 @@ fn holder(facts: &Facts) -> Option<Finding> {
     let owner = &lease.owner;
     let queue = match lease.next.len() {
         0 => String::new(),
+        1 => "; 1 node waits for it".to_owned(),
         waiting => format!("; {waiting} nodes wait for it"),
     };
     if !facts.cluster.lives(owner) {

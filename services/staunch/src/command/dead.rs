@@ -206,11 +206,12 @@ fn verdict(total: usize, replayed: usize, refusals: &[Kind]) -> Result<(), Failu
     if refusals.is_empty() {
         return Ok(());
     }
-    let mut text = format!("{replayed} of {total} dead commands are replayed");
+    let is = if replayed == 1 { "is" } else { "are" };
+    let mut text = format!("{replayed} of {total} dead commands {is} replayed");
     let left = total - replayed - refusals.len();
     if left > 0 {
-        text =
-            format!("{text}; {left} were not tried, because the server refuses or does not answer");
+        let left = output::counted(left as u64, "was not tried", "were not tried");
+        text = format!("{text}; {left}, because the server refuses or does not answer");
     }
     Err(Failure::new(Kind::of_all(refusals), text))
 }
@@ -287,7 +288,7 @@ mod tests {
         let verb = Verb::Replay { which, body: None };
         let failure = run(verb, &bus, Format::Json).await.unwrap_err();
         assert_eq!(failure.kind, Kind::Conflict);
-        assert_eq!(failure.message, "1 of 2 dead commands are replayed");
+        assert_eq!(failure.message, "1 of 2 dead commands is replayed");
         assert_eq!(left(&bus).await, [nope]);
         let letters = all(&bus).await.unwrap();
         let failure = replay(&bus, &letters[0], None).await.unwrap_err();
@@ -301,6 +302,8 @@ mod tests {
         assert!(verdict(3, 3, &[]).is_ok());
         let failure = verdict(5, 1, &[Kind::Conflict, Kind::Unavailable]).unwrap_err();
         assert_eq!(failure.kind, Kind::Failed);
-        assert!(failure.message.starts_with("1 of 5 dead commands are replayed; 2 were not tried"));
+        assert!(failure.message.starts_with("1 of 5 dead commands is replayed; 2 were not tried"));
+        let failure = verdict(5, 2, &[Kind::Conflict, Kind::Unavailable]).unwrap_err();
+        assert!(failure.message.starts_with("2 of 5 dead commands are replayed; 1 was not tried"));
     }
 }

@@ -61,13 +61,17 @@ pub(crate) async fn run(
     let count = |grade| checks.iter().filter(|check| check.grade == grade).count();
     let (warnings, bad) = (count(Grade::Warn), count(Grade::Bad));
     if bad > 0 {
-        return Err(Failure::failed(format!(
-            "{bad} of {} checks are bad, {warnings} give a warning",
-            checks.len()
-        )));
+        return Err(Failure::failed(summary(checks.len(), bad, warnings)));
     }
     say::message(&format!("{} checks, none of them bad, {warnings} with a warning", checks.len()));
     Ok(())
+}
+
+/// How many of the checks are bad, and how many give a warning.
+fn summary(all: usize, bad: usize, warnings: usize) -> String {
+    let is = if bad == 1 { "is" } else { "are" };
+    let gives = if warnings == 1 { "gives" } else { "give" };
+    format!("{bad} of {all} checks {is} bad, {warnings} {gives} a warning")
 }
 
 /// Asks everything, and judges the answers.

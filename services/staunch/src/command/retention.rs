@@ -132,18 +132,22 @@ fn show(report: &Report, dry_run: bool, format: Format) -> Result<(), Failure> {
     if format == Format::Json {
         return output::json(&document(report, dry_run));
     }
-    let removed: u64 = report.groups.iter().map(|group| group.removed).sum();
     if !report.groups.is_empty() {
         let verb = if dry_run { "WOULD GO" } else { "REMOVED" };
         let headings = ["DEFINITION", "STATUS", "KEPT", verb, "THEN", "HELD", "OLDEST"];
         output::table(&headings, &report.groups.iter().map(row).collect::<Vec<_>>())?;
     }
     for (what, count) in &report.others {
-        say::message(&format!("removed: {count} {what}"));
+        say::message(&format!("{what}: {count} removed"));
     }
-    let verb = if dry_run { "would be removed" } else { "removed" };
-    say::message(&format!("{removed} instances {verb}"));
+    say::message(&said(report.groups.iter().map(|group| group.removed).sum(), dry_run));
     Ok(())
+}
+
+/// How many instances were removed, or would be.
+fn said(removed: u64, dry_run: bool) -> String {
+    let verb = if dry_run { "would be removed" } else { "removed" };
+    format!("{} {verb}", output::counted(removed, "instance", "instances"))
 }
 
 fn row(group: &Group) -> Vec<String> {
@@ -225,6 +229,18 @@ mod tests {
         }
         let line = ["retention", "run", "--dry-run", "--listen", "127.0.0.1:1"];
         assert!(command.try_get_matches_from(line).is_ok());
+    }
+
+    #[test]
+    fn one_instance_is_not_said_to_be_several() {
+        for (removed, dry_run, expected) in [
+            (0, false, "0 instances removed"),
+            (1, false, "1 instance removed"),
+            (1, true, "1 instance would be removed"),
+            (2, true, "2 instances would be removed"),
+        ] {
+            assert_eq!(said(removed, dry_run), expected);
+        }
     }
 
     #[test]

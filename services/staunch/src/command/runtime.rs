@@ -76,13 +76,11 @@ pub(crate) async fn run(args: RuntimeArgs, format: Format) -> Result<(), Failure
             let is_done = output::text(&outcome, "overallResult") == "CompletedWithinDeadline";
             if !is_done {
                 let left = output::text(&outcome, "activeExecutionCycleCount");
-                return Err(Failure::new(
-                    Kind::Unavailable,
-                    format!(
-                        "{left} commands are still at work after {seconds} s, and go on; no new \
-                         ones are taken: see `staunch runtime status`"
-                    ),
-                ));
+                let message = format!(
+                    "commands still at work after {seconds} s, which go on: {left}; no new ones are \
+                     taken: see `staunch runtime status`"
+                );
+                return Err(Failure::new(Kind::Unavailable, message));
             }
             output::done(format, "the work in progress is done, and no more is taken", &drained)
         }

@@ -98,7 +98,8 @@ pub(crate) async fn run(
         Verb::Rekey => {
             let keys = keeper(&store, settings)?.rekey().await.map_err(failure)?;
             note(&*store, "secret.rekey", "all", json!({"keys": keys})).await?;
-            let sentence = format!("{keys} keys are encrypted by the first master key now");
+            let sentence = output::counted(keys as u64, "key is", "keys are");
+            let sentence = format!("{sentence} encrypted by the first master key now");
             output::done(format, &sentence, &json!({"keys": keys}))
         }
     }
@@ -117,8 +118,13 @@ async fn remove_all(store: &dyn Store, format: Format) -> Result<(), Failure> {
     }
     let count = rows.iter().filter(|row| shown(row)).count();
     note(store, "secret.delete", "all", json!({"secrets": count})).await?;
-    let sentence = format!("{count} secrets are removed; what was made of them cannot be opened");
-    output::done(format, &sentence, &json!({"removed": count}))
+    output::done(format, &gone(count), &json!({"removed": count}))
+}
+
+/// How many secrets are removed.
+fn gone(count: usize) -> String {
+    let removed = output::counted(count as u64, "secret is removed", "secrets are removed");
+    format!("{removed}; what was made of secrets cannot be opened")
 }
 
 async fn set(keeper: &Keeper, about: Secret, value: &str) -> Result<(Secret, bool), Failure> {
@@ -247,6 +253,12 @@ fn document(secret: &Secret) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_removed_secret_is_not_said_to_be_several() {
+        assert!(gone(1).starts_with("1 secret is removed; "));
+        assert!(gone(0).starts_with("0 secrets are removed; "));
+    }
 
     #[test]
     fn one_line_break_at_the_end_is_no_part_of_a_value() {

@@ -329,6 +329,34 @@ async fn users_of_nats_are_printed_for_servers_and_for_programs() {
         let (_, worker) = text.split_once("user: worker-ship").unwrap();
         assert!(worker.contains(puts), "{text}");
     }
+    // What workflows use, for the users that run them.
+    let uses = [
+        "--subject",
+        "orders.>",
+        "--stream",
+        "ORDERS",
+        "--bucket",
+        "config",
+        "--object-store",
+        "files",
+    ];
+    let output =
+        run_in(here.path(), &[&["nats-permissions", "-o", "json"][..], &uses].concat()).await;
+    for user in json(&output)["users"].as_array().unwrap() {
+        let runs = ["executor", "node"].contains(&user["user"].as_str().unwrap());
+        for subject in
+            ["orders.>", "$JS.API.CONSUMER.CREATE.ORDERS.>", "$KV.config.>", "$O.files.M.*"]
+        {
+            let may = user["publish"].as_array().unwrap().contains(&Value::from(subject));
+            assert_eq!(may, runs, "{subject}: {user:#}");
+        }
+    }
+    for (option, name) in
+        [("--subject", "staunch.>"), ("--stream", "a b"), ("--bucket", "staunch_leases")]
+    {
+        let output = run_in(here.path(), &["nats-permissions", option, name]).await;
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    }
     let output = run_in(here.path(), &["nats-permissions", "-o", "json"]).await;
     let users = json(&output)["users"].as_array().unwrap().clone();
     let names: Vec<_> = users.iter().map(|user| user["user"].as_str().unwrap()).collect();

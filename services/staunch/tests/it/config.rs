@@ -3,7 +3,7 @@
 use crate::{run_in, stderr};
 
 /// Settings that each are of no use, with a part of the reason. `empty.pem` is there and has nothing.
-const REFUSED: [(&str, &str); 16] = [
+const REFUSED: [(&str, &str); 17] = [
     ("--oidc-ca nope.pem", "ingress: oidc-ca nope.pem cannot be used: "),
     ("--oidc-ca empty.pem", "it has no certificate in PEM form"),
     ("--oidc-ca key.pem", "oidc-ca key.pem"),
@@ -14,6 +14,7 @@ const REFUSED: [(&str, &str); 16] = [
     ("--nats-tls-cert cert.pem --nats-tls-key nope.pem", "the file nope.pem of nats-tls-key"),
     ("--nats-creds nope.creds", "the NATS credentials file nope.creds cannot be read"),
     ("--nats-creds empty.pem", "empty.pem is not a NATS credentials file"),
+    ("--nats-creds expired.creds", "file expired.creds expired at 2023-11-14T22:13:20"),
     ("--nats-nkey nope.nk", "the NKey seed file nope.nk cannot be read"),
     ("--signing-key-file nope.txt", "ingress: signing-key-file: "),
     ("--admin-name a --admin-password-file nope.txt", "ingress: admin-password-file: "),
@@ -21,6 +22,12 @@ const REFUSED: [(&str, &str); 16] = [
     ("--role executor --secrets-key-file nope.txt", "executor: "),
     ("--role timer --payload-store gs://x", "timer: the payload-store \"gs://x\" fails: "),
 ];
+
+/// A credentials file whose JWT, of nobody, expired long ago; its seed is all zeros.
+const EXPIRED: &str = "-----BEGIN NATS USER JWT-----\n\
+    e30.eyJpc3MiOiJBT05FIiwiZXhwIjoxNzAwMDAwMDAwfQ.c2ln\n------END NATS USER JWT------\n\n\
+    -----BEGIN USER NKEY SEED-----\n\
+    SUAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAEQ\n------END USER NKEY SEED------\n";
 
 #[tokio::test]
 async fn files_that_a_server_refuses_are_refused_by_config_in_the_same_words() {
@@ -31,6 +38,7 @@ async fn files_that_a_server_refuses_are_refused_by_config_in_the_same_words() {
     write("cert.pem", &own.self_signed(&pair).unwrap().pem());
     write("key.pem", &pair.serialize_pem());
     write("empty.pem", "");
+    write("expired.creds", EXPIRED);
     let nowhere = format!("nats://127.0.0.1:{}", testkit::free_port());
     let common = [
         "--provision",
@@ -74,5 +82,27 @@ async fn files_that_a_server_refuses_are_refused_by_config_in_the_same_words() {
     }
     for folder in ["parts", "old"] {
         assert!(!here.path().join(folder).exists(), "{folder}");
+    }
+}
+
+/// The authorities of an issuer are looked at also where its tokens are not taken.
+#[tokio::test]
+async fn authorities_of_an_issuer_are_read_whatever_auth_is() {
+    let here = tempfile::tempdir().unwrap();
+    let nowhere = format!("nats://127.0.0.1:{}", testkit::free_port());
+    for command in ["config", "server"] {
+        let line = [
+            command,
+            "--nats-url",
+            &nowhere,
+            "--database-url",
+            "sqlite::memory:",
+            "--oidc-ca",
+            "nope.pem",
+        ];
+        let output = run_in(here.path(), &line).await;
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{command}: {said}");
+        assert!(said.contains("oidc-ca nope.pem cannot be used: "), "{command}: {said}");
     }
 }

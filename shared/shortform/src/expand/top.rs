@@ -3,13 +3,11 @@
 
 use engine::near_members;
 
-use super::{EACH, Expansion};
+use super::{Expansion, SHORT};
 use crate::tree::{Member, Node, Tree};
 
 /// The member that names the definition.
 const ID: &str = "definitionId";
-/// The members of the short form that the full form has not.
-const SHORT: [&str; 2] = ["flow", EACH];
 
 impl Expansion<'_> {
     /// A definition from a file: it has this id if it has none. Misspelled members are flaws, and left
@@ -49,7 +47,7 @@ impl Expansion<'_> {
 
     /// Refuses an id of the definition in a file that is a single activity.
     pub(super) fn check_activity(&mut self, members: &[Member]) {
-        if let Some(named) = members.iter().find(|member| member.name == ID) {
+        if let Some(named) = members.iter().find(|member| member.name.eq_ignore_ascii_case(ID)) {
             self.flaw(
                 named.mark,
                 "an activity has no definitionId: write the activity into the member root beside it",
@@ -102,7 +100,7 @@ mod tests {
         for name in ["id", "Id", "ID"] {
             for text in [format!("{name}: order\n{root}"), format!("full:\n  {name}: order\n")] {
                 let said = id(&text).unwrap_err();
-                assert!(said.contains(&format!("{name} is the id of a version")), "{said}");
+                assert!(said.contains("id is the id of a version"), "{said}");
                 assert!(said.contains("did you mean definitionId, which names"), "{said}");
             }
         }
@@ -113,19 +111,21 @@ mod tests {
     #[test]
     fn a_misspelled_member_at_the_top_is_refused() {
         for (wrong, right) in [
-            ("DefinitionId", "definitionId"),
             ("definition_id", "definitionId"),
-            ("Name", "name"),
             ("input", "inputs"),
             ("optoins", "options"),
             ("flows", "flow"),
-            ("Each", "each"),
+            ("Flows", "flow"),
         ] {
             let text = format!("{wrong}: x\nroot: [{{type: WriteLine, text: hi}}]\n");
             let expected =
                 format!("1:1: a definition has no member {wrong}: did you mean {right}?");
             assert_eq!(id(&text), Err(expected));
         }
+        // Names are read in any case, also where the definition is in its full form.
+        assert_eq!(id("DefinitionId: x\nFlow: {a: {type: WriteLine}}\n").unwrap(), "x");
+        let said = id("full:\n  Each: {}\n").unwrap_err();
+        assert_eq!(said, "2:3: a definition has no member Each: did you mean each?");
         // What Elsa writes, and what is similar to nothing, of which the engine warns.
         for name in ["toolVersion", "links", "Metadata", "isLatest", "author"] {
             let text = format!("{name}: x\nroot: [{{type: WriteLine, text: hi}}]\n");

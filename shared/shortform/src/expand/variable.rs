@@ -1,5 +1,6 @@
 //! Variables, inputs and outputs.
 
+use engine::{ARGUMENT_MEMBERS, VARIABLE_MEMBERS};
 use serde_json::Value;
 
 use super::{Expansion, verbatim};
@@ -27,18 +28,19 @@ impl Expansion<'_> {
 
     fn variable(&mut self, member: &Member) -> Tree {
         if let Some(full) = verbatim(&member.value) {
-            return full.clone();
+            return self.named_item(full, &VARIABLE_MEMBERS);
         }
         let mark = member.mark;
         let declared = match &member.value.node {
             Node::Map(members) => {
+                let members = self.under_known_names(members, &DECLARES);
                 let is_one = |it: &Member| DECLARES.contains(&it.name.as_str());
                 if !members.is_empty() && !members.iter().any(is_one) {
                     let message =
                         "this declares no variable: write {type: …, value: …}, or only a value";
                     self.flaw(member.value.mark, message);
                 }
-                members.clone()
+                members
             }
             Node::Scalar(Value::Null) => Vec::new(),
             _ => vec![Member::new("value", member.value.mark, member.value.clone())],
@@ -73,11 +75,11 @@ impl Expansion<'_> {
 
     fn argument(&mut self, member: &Member) -> Tree {
         if let Some(full) = verbatim(&member.value) {
-            return full.clone();
+            return self.named_item(full, &ARGUMENT_MEMBERS);
         }
         let mark = member.mark;
         let declared = match &member.value.node {
-            Node::Map(members) => members.clone(),
+            Node::Map(members) => self.under_known_names(members, &ARGUMENT_MEMBERS),
             Node::Scalar(Value::String(_)) => {
                 vec![Member::new("type", member.value.mark, member.value.clone())]
             }

@@ -361,6 +361,12 @@ const REST: &[Row] = &[
 ];
 
 #[test]
+fn one_bad_check_is_not_said_to_be_several() {
+    assert_eq!(super::summary(20, 1, 1), "1 of 20 checks is bad, 1 gives a warning");
+    assert_eq!(super::summary(20, 2, 0), "2 of 20 checks are bad, 0 give a warning");
+}
+
+#[test]
 fn nothing_is_wrong_with_a_sound_installation() {
     let checks = judge(&sound());
     let wrong: Vec<_> = checks.iter().filter(|check| check.grade != Fine).collect();

@@ -252,7 +252,7 @@ async fn remove(
         let path = "/bulk-actions/delete/workflow-instances/by-filter";
         let answer = client.post(path, filter).await.map_err(|mut failure| {
             if deleted > 0 {
-                failure.details.push(format!("{deleted} instances are removed; more are left"));
+                failure.details.push(format!("{}; more are left", gone(deleted)));
             }
             failure
         })?;
@@ -261,16 +261,17 @@ async fn remove(
         deleted += now;
         let total = *total.get_or_insert(deleted + remaining);
         if now == 0 || remaining == 0 || deleted >= total {
-            let said = format!("{deleted} instances are removed");
-            return output::done(
-                format,
-                &said,
-                &json!({"deleted": deleted, "remaining": remaining}),
-            );
+            let document = json!({"deleted": deleted, "remaining": remaining});
+            return output::done(format, &gone(deleted), &document);
         }
         let why = answer["stoppedBy"].as_str().map(|why| format!("; {why}")).unwrap_or_default();
         say::message(&format!("{deleted} of {total} are removed{why}"));
     }
+}
+
+/// How many instances are removed.
+fn gone(count: u64) -> String {
+    output::counted(count, "instance is removed", "instances are removed")
 }
 
 struct Acting<'c> {
@@ -386,6 +387,12 @@ mod tests {
             assert_eq!(said.contains("--map OLD=NEW"), expected, "{said}");
             assert!(!said.contains("`activities`"), "{said}");
         }
+    }
+
+    #[test]
+    fn one_removed_instance_is_not_said_to_be_several() {
+        assert_eq!(gone(1), "1 instance is removed");
+        assert_eq!(gone(2), "2 instances are removed");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 """Checks that schemathesis does not have as `api.rs` needs them."""
 
 import json
+from urllib.parse import parse_qs, urlsplit
 
 import jsonschema_rs
 import schemathesis
@@ -9,25 +10,51 @@ from schemathesis.specs.openapi import checks
 
 @schemathesis.check
 def wrong_data_is_refused(ctx, response, case):
-    """Is the check `negative_data_rejection`, but for bodies that fit the document after all.
+    """Is the check `negative_data_rejection`, but for requests that fit the document after all.
 
-    Random data counts as wrong where it breaks one branch of an `anyOf`, also where it fits another.
+    Random data counts as wrong where it breaks one branch of an `anyOf`, also where it fits another, and a
+    parameter also where it is right as the text that was sent, or was not sent for want of a value.
     """
     # What is wrong with a definition is the answer to its check.
     is_check = case.operation.path.endswith("/validation/check") and response.status_code == 200
     if is_check and response.content and not response.json()["isValid"]:
         return None
-    if case.meta is not None and only_the_body_is_wrong(case) and fits(case):
+    if case.meta is not None and fits(case, response.request.url):
         return None
     return checks.negative_data_rejection(ctx, response, case)
 
 
-def only_the_body_is_wrong(case):
-    wrong = [place.name for place, part in case.meta.components.items() if part.mode.is_negative]
-    return wrong == ["BODY"]
+def fits(case, url):
+    wrong = {place.name for place, part in case.meta.components.items() if part.mode.is_negative}
+    if not wrong or wrong - {"BODY", "QUERY"}:
+        return False
+    return ("BODY" not in wrong or body_fits(case)) and ("QUERY" not in wrong or query_fits(case, url))
 
 
-def fits(case):
+def query_fits(case, url):
+    sent = parse_qs(urlsplit(url).query, keep_blank_values=True)
+    known = {parameter.name: parameter for parameter in case.operation.query}
+    return sent.keys() <= known.keys() and all(
+        parameter_fits(parameter, sent.get(name)) for name, parameter in known.items()
+    )
+
+
+def parameter_fits(parameter, values):
+    if values is None:
+        return not parameter.is_required
+    readings = [values] + ([values[0], as_json(values[0])] if len(values) == 1 else [])
+    return any(jsonschema_rs.is_valid(parameter.optimized_schema, one) for one in readings)
+
+
+def as_json(text):
+    """The number or the truth value that a text means; otherwise the text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def body_fits(case):
     body = case.operation.get_body_for_media_type(case.media_type)
     if body is None:
         return False
