@@ -160,10 +160,11 @@ mod tests {
             json!({"stream": "ORDERS", "from": "new"}),
             json!({"from": "all"}),
         ] {
-            assert_eq!(of(more.clone()), [] as [String; 0], "{more}");
+            let said = of(more.clone()).concat();
+            assert!(!said.contains("at one place"), "{more}: {said}");
         }
         let starts = warnings(document(json!({"stream": "ORDERS", "from": "all"})));
-        assert_eq!(starts, [] as [String; 0]);
+        assert!(!starts.concat().contains("at one place"), "{starts:?}");
     }
 
     #[test]

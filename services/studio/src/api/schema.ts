@@ -84,7 +84,8 @@ export interface paths {
         };
         /**
          * The same executions, without their values.
-         * @description Without a page and a size the answer has the first 1000. `isCut: true` says that records are missing.
+         * @description Without a page and a size the answer has the first 1000. `isCut: true` says that records are missing, also
+         *     those of other pages.
          */
         get: operations["get_activity_execution_summaries_list"];
         put?: never;
@@ -142,7 +143,8 @@ export interface paths {
         };
         /**
          * The executions of the activities of an instance, in the order in which they began.
-         * @description Without a page and a size the answer has the first 1000. `isCut: true` says that records are missing.
+         * @description Without a page and a size the answer has the first 1000. `isCut: true` says that records are missing, also
+         *     those of other pages.
          */
         get: operations["get_activity_executions_list"];
         put?: never;
@@ -927,7 +929,8 @@ export interface paths {
         };
         /**
          * What the streams, buckets and consumers of Staunch hold, with their limits. One that is missing or
-         *     does not answer says so in `trouble`.
+         *     does not answer says so in `trouble`. The consumers are those that last: that of the executors, and one
+         *     for each type and version of tasks.
          */
         get: operations["get_cluster_streams"];
         put?: never;
@@ -5638,47 +5641,6 @@ export interface components {
             /** @description When it was counted. */
             until: string;
         };
-        /** @description Definitions with instances that have not ended, those with the most first. */
-        UnfinishedInstances: {
-            countedAt: string;
-            /**
-             * Format: int64
-             * @description The most that were counted in each state.
-             */
-            countedMax: number;
-            /** @description A state has as many as are counted: there may be more. */
-            isCutShort: boolean;
-            items: components["schemas"]["UnfinishedOfDefinition"][];
-            /**
-             * Format: int64
-             * @description The number of all definitions with such instances.
-             */
-            totalCount: number;
-        };
-        /** @description The instances of a definition that have not ended. */
-        UnfinishedOfDefinition: {
-            /**
-             * Format: int64
-             * @description The sum.
-             */
-            count: number;
-            definitionId: string;
-            /**
-             * Format: int64
-             * @description Those with work to do.
-             */
-            executing: number;
-            /**
-             * Format: int64
-             * @description Those that were accepted and have not run.
-             */
-            pending: number;
-            /**
-             * Format: int64
-             * @description Those that wait.
-             */
-            suspended: number;
-        };
         /** @description A lease that goes on. */
         LeaseRenewed: {
             /** @description Takes the place of the lease before it. */
@@ -5724,53 +5686,6 @@ export interface components {
             /** @description The trace of the instance. */
             traceparent?: string | null;
             workflowDefinitionId: string;
-            workflowInstanceId: string;
-        };
-        /** @description Tasks that workflows wait for. */
-        OpenTasks: {
-            /** @description There may be more than were looked at. */
-            isCutShort: boolean;
-            /** @description The oldest first. */
-            items: components["schemas"]["OpenTask"][];
-            /**
-             * Format: int64
-             * @description The tasks, of all types, that were looked at.
-             */
-            tasksRead: number;
-            /** Format: int64 */
-            totalCount: number;
-        };
-        /** @description A task that a workflow has handed out and waits for. */
-        OpenTask: {
-            activityId: string;
-            /**
-             * Format: int32
-             * @description The current attempt: 1, 2, 3 …
-             */
-            attempt?: number | null;
-            /** @description Where the instance waits. */
-            bookmarkId: string;
-            correlationId?: string | null;
-            /** @description The time after which a result is not used any more. */
-            deadline?: string | null;
-            definitionId: string;
-            /** @description When the current attempt was handed out; in a pause, when the task began. */
-            handedOutAt?: string | null;
-            /** @description It pauses before this attempt. */
-            isPaused?: boolean | null;
-            /**
-             * Format: date-time
-             * @description When the workflow began to wait for it.
-             */
-            since: string;
-            /** @description The same in every attempt. */
-            taskId: string;
-            taskType: string;
-            /**
-             * Format: int32
-             * @description Null where the state of the instance cannot be read, as in other members.
-             */
-            version?: number | null;
             workflowInstanceId: string;
         };
         /** @description The letters to list. */
@@ -5861,9 +5776,9 @@ export interface components {
             /** @description The number of all records that fit, as Elsa has it. */
             count: number;
             /**
-             * @description Records are missing: there are more than one answer has, the journal is longer than what is
-             *     read at once, or executions that repeat others in a long turn are counted and have none of
-             *     their own. The report and the count have these, too.
+             * @description Records are missing: the answer has fewer than there are, by its page or size, the journal is
+             *     longer than what is read at once, or executions that repeat others in a long turn are counted
+             *     and have none of their own. The report and the count have these, too.
              */
             isCut?: boolean;
             items: {
@@ -5924,9 +5839,9 @@ export interface components {
             /** @description The number of all records that fit, as Elsa has it. */
             count: number;
             /**
-             * @description Records are missing: there are more than one answer has, the journal is longer than what is
-             *     read at once, or executions that repeat others in a long turn are counted and have none of
-             *     their own. The report and the count have these, too.
+             * @description Records are missing: the answer has fewer than there are, by its page or size, the journal is
+             *     longer than what is read at once, or executions that repeat others in a long turn are counted
+             *     and have none of their own. The report and the count have these, too.
              */
             isCut?: boolean;
             items: {
@@ -6222,6 +6137,56 @@ export interface components {
             summary: string;
             /** @description Only for HTTP. */
             url?: string | null;
+        };
+        /** @description A task that a workflow has handed out and waits for. */
+        OpenTask: {
+            activityId: string;
+            /**
+             * Format: int32
+             * @description The current attempt: 1, 2, 3 …
+             */
+            attempt?: number | null;
+            /** @description Where the instance waits. */
+            bookmarkId: string;
+            correlationId?: string | null;
+            /** @description The time after which a result is not used any more. */
+            deadline?: string | null;
+            definitionId: string;
+            /**
+             * Format: date-time
+             * @description When the current attempt was handed out; in a pause, when the task began.
+             */
+            handedOutAt?: string | null;
+            /** @description It pauses before this attempt. */
+            isPaused?: boolean | null;
+            /**
+             * Format: date-time
+             * @description When the workflow began to wait for it.
+             */
+            since: string;
+            /** @description The same in every attempt. */
+            taskId: string;
+            taskType: string;
+            /**
+             * Format: int32
+             * @description Null where the state of the instance cannot be read, as in other members.
+             */
+            version?: number | null;
+            workflowInstanceId: string;
+        };
+        /** @description Tasks that workflows wait for. */
+        OpenTasks: {
+            /** @description There may be more than were looked at. */
+            isCutShort: boolean;
+            /** @description The oldest first. */
+            items: components["schemas"]["OpenTask"][];
+            /**
+             * Format: int64
+             * @description The tasks, of all types, that were looked at.
+             */
+            tasksRead: number;
+            /** Format: int64 */
+            totalCount: number;
         };
         /** @description An output of an activity type. */
         OutputDescriptor: {
@@ -7486,6 +7451,48 @@ export interface components {
             transferFormats: string[];
             /** @description Always `WebSockets`. */
             transport: string;
+        };
+        /** @description Definitions with instances that have not ended, those with the most first. */
+        UnfinishedInstances: {
+            /** Format: date-time */
+            countedAt: string;
+            /**
+             * Format: int64
+             * @description The most that were counted in each state.
+             */
+            countedMax: number;
+            /** @description A state has as many as are counted: there may be more. */
+            isCutShort: boolean;
+            items: components["schemas"]["UnfinishedOfDefinition"][];
+            /**
+             * Format: int64
+             * @description The number of all definitions with such instances.
+             */
+            totalCount: number;
+        };
+        /** @description The instances of a definition that have not ended. */
+        UnfinishedOfDefinition: {
+            /**
+             * Format: int64
+             * @description The sum.
+             */
+            count: number;
+            definitionId: string;
+            /**
+             * Format: int64
+             * @description Those with work to do.
+             */
+            executing: number;
+            /**
+             * Format: int64
+             * @description Those that were accepted and have not run.
+             */
+            pending: number;
+            /**
+             * Format: int64
+             * @description Those that wait.
+             */
+            suspended: number;
         };
         /** @description A link that resumes a bookmark, once. */
         UrlMade: {
@@ -17374,9 +17381,15 @@ export interface operations {
     get_tasks: {
         parameters: {
             query?: {
-                /** @description Only tasks of this type */
+                /**
+                 * @description Only tasks of this type
+                 * @example Elsa.Event
+                 */
                 type?: string;
-                /** @description Only tasks of this version of the type */
+                /**
+                 * @description Only tasks of this version of the type
+                 * @example 3
+                 */
                 version?: number;
                 /**
                  * @description The number of pages to leave out
@@ -17414,6 +17427,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "isCutShort": false,
+                     *       "items": [
+                     *         {
+                     *           "activityId": "approve",
+                     *           "attempt": 1,
+                     *           "bookmarkId": "text",
+                     *           "correlationId": "customer-12",
+                     *           "deadline": "text",
+                     *           "definitionId": "order",
+                     *           "handedOutAt": "2026-01-31T08:00:00.000Z",
+                     *           "isPaused": false,
+                     *           "since": "2026-01-31T08:00:00.000Z",
+                     *           "taskId": "order-7-ship",
+                     *           "taskType": "Ship",
+                     *           "version": 3,
+                     *           "workflowInstanceId": "order-7"
+                     *         }
+                     *       ],
+                     *       "tasksRead": 1,
+                     *       "totalCount": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["OpenTasks"];
                 };
             };
@@ -23138,6 +23175,23 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "countedAt": "2026-01-31T08:00:00.000Z",
+                     *       "countedMax": 1,
+                     *       "isCutShort": false,
+                     *       "items": [
+                     *         {
+                     *           "count": 1,
+                     *           "definitionId": "order",
+                     *           "executing": 1,
+                     *           "pending": 1,
+                     *           "suspended": 1
+                     *         }
+                     *       ],
+                     *       "totalCount": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["UnfinishedInstances"];
                 };
             };
