@@ -9,10 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use bus::{Pool, Stream};
-use model::{CommandId, TaskStatus, Timestamp, derived};
+use model::{CommandId, Stimulus, TaskStatus, Timestamp, derived};
 use protocol::{Body, Command, Message, TaskCompleted, header, subject};
 use serde::Deserialize;
 use serde_json::json;
+use store::BookmarkFilter;
 use tokio::time::Instant;
 
 use crate::{Context, Error};
@@ -45,8 +46,8 @@ struct Advisory {
     deliveries: u64,
 }
 
-/// The sequence of a task, and the message that says that its attempt failed.
-type Failed = (u64, Message);
+/// The sequence of a task, and the message that says that its attempt failed; none if nobody waits for it.
+type Found = (u64, Option<Message>);
 
 impl Spent {
     /// Remembers what nats-server says until the next sweep.
@@ -67,7 +68,7 @@ impl Spent {
     }
 
     /// The tasks that were found since the last sweep.
-    pub(crate) async fn find(&mut self, cx: &Context) -> Result<Vec<Failed>, Error> {
+    pub(crate) async fn find(&mut self, cx: &Context) -> Result<Vec<Found>, Error> {
         let mut found = self.advised(cx).await?;
         if self.again_at.is_some_and(|at| Instant::now() < at) {
             return Ok(found);
@@ -89,7 +90,7 @@ impl Spent {
         );
     }
 
-    async fn advised(&mut self, cx: &Context) -> Result<Vec<Failed>, Error> {
+    async fn advised(&mut self, cx: &Context) -> Result<Vec<Found>, Error> {
         let mut found = Vec::new();
         for (sequence, advisory) in std::mem::take(&mut self.advised) {
             let every = format!("{}.>", subject::TASKS);
@@ -99,13 +100,14 @@ impl Spent {
             let is_it = |(own, stored_at, _): &(u64, Timestamp, Message)| {
                 *own == sequence && said_at.is_some_and(|said_at| *stored_at <= said_at)
             };
-            let task = first.into_iter().find(is_it);
-            found.extend(task.and_then(|(.., task)| failed(sequence, &task, advisory.deliveries)));
+            if let Some((.., task)) = first.into_iter().find(is_it) {
+                found.push((sequence, failure(cx, &task, advisory.deliveries).await?));
+            }
         }
         Ok(found)
     }
 
-    async fn look(&mut self, cx: &Context) -> Result<Vec<Failed>, Error> {
+    async fn look(&mut self, cx: &Context) -> Result<Vec<Found>, Error> {
         let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
         for pool in cx.bus.task_pools().await?.iter().filter(|pool| may_have_spent(pool)) {
             let own = subject::task(&pool.task_type, pool.version);
@@ -115,7 +117,7 @@ impl Spent {
                 }
                 if self.seen.contains(&sequence) {
                     let deliveries = pool.deliveries_max.unwrap_or_default();
-                    found.extend(failed(sequence, &task, deliveries));
+                    found.push((sequence, failure(cx, &task, deliveries).await?));
                 }
                 seen.insert(sequence);
             }
@@ -130,11 +132,25 @@ fn may_have_spent(pool: &Pool) -> bool {
     pool.in_progress == 0 && (pool.redelivered > 0 || pool.deliveries_max.is_some())
 }
 
-/// The report that an attempt failed; none about a message that is no task of this version.
-fn failed(sequence: u64, task: &Message, deliveries: u64) -> Option<Failed> {
-    let kind = subject::task_of(&task.subject)?;
-    let task_id = task.header(header::TASK)?.to_owned();
-    let attempt: u32 = task.header(header::ATTEMPT)?.parse().ok()?;
+/// The report that the attempt failed. There is none of a task that nobody waits for, and none of a message
+/// that is no task of this version: it is of no use.
+async fn failure(cx: &Context, task: &Message, deliveries: u64) -> Result<Option<Message>, Error> {
+    let Some(kind) = subject::task_of(&task.subject) else { return Ok(None) };
+    let (Some(task_id), Some(attempt)) = (
+        task.header(header::TASK),
+        task.header(header::ATTEMPT).and_then(|attempt| attempt.parse().ok()),
+    ) else {
+        return Ok(None);
+    };
+    let hash = Some(Stimulus::task(task_id).hash());
+    let waits = BookmarkFilter { hash, ..BookmarkFilter::default() };
+    if cx.store.find(&waits, 1).await?.is_empty() {
+        return Ok(None);
+    }
+    Ok(report(task_id, kind, attempt, deliveries))
+}
+
+fn report(task_id: &str, kind: (String, u32), attempt: u32, deliveries: u64) -> Option<Message> {
     let times = match deliveries {
         0 => "as often as its consumer allows".to_owned(),
         1 => "once".to_owned(),
@@ -150,9 +166,9 @@ fn failed(sequence: u64, task: &Message, deliveries: u64) -> Option<Failed> {
         "title": "The workers that got the task have not ended it",
         "detail": detail,
     });
-    let id = CommandId::new(derived(&["spent", &task_id, &attempt.to_string()]));
+    let id = CommandId::new(derived(&["spent", task_id, &attempt.to_string()]));
     let body = TaskCompleted {
-        task_id,
+        task_id: task_id.to_owned(),
         kind: Some(kind),
         status: Some(TaskStatus::Failed),
         attempt: Some(attempt),
@@ -160,9 +176,7 @@ fn failed(sequence: u64, task: &Message, deliveries: u64) -> Option<Failed> {
         ..TaskCompleted::default()
     };
     let message = Command::new(id, Body::Task(body)).encode();
-    let message =
-        message.inspect_err(|error| tracing::warn!(%error, "a report of a task is no message"));
-    Some((sequence, message.ok()?))
+    message.inspect_err(|error| tracing::warn!(%error, "a report of a task is no message")).ok()
 }
 
 #[cfg(test)]

@@ -321,14 +321,21 @@ impl Sweep {
     /// crash in between they are found again, and the report has the same id.
     async fn spent(&mut self) -> Result<u64, Error> {
         let found = self.spent.find(&self.cx).await?;
-        let (failed, ending) = self.publish(found).await;
-        for sequence in &failed {
+        let (mut reports, mut over) = (Vec::new(), Vec::new());
+        for (sequence, report) in found {
+            match report {
+                Some(report) => reports.push((sequence, report)),
+                None => over.push(sequence),
+            }
+        }
+        let (failed, ending) = self.publish(reports).await;
+        for sequence in failed.iter().chain(&over) {
             match self.cx.bus.remove(Stream::Tasks, *sequence).await {
                 Err(bus::Error::Denied(text)) => self.spent.denied(&text),
                 removed => drop(removed?),
             }
         }
-        ending.map(|()| failed.len() as u64)
+        ending.map(|()| (failed.len() + over.len()) as u64)
     }
 
     async fn expired(&mut self, now: Timestamp) -> Result<u64, Error> {

@@ -8,14 +8,15 @@ use std::time::Duration;
 use bus::{Bucket, Bus as _, Faults, Member, MemoryBus, Presence, Stream};
 use chassis::{Chance as _, Clock as _, SeededChance, TokioClock};
 use model::{
-    Bookmark, BookmarkId, Definition, Instance, InstanceId, Recurrence, Schedule, SubStatus,
-    Timestamp,
+    Bookmark, BookmarkId, Definition, Instance, InstanceId, Recurrence, Schedule, Stimulus,
+    SubStatus, Timestamp,
 };
 use protocol::{Body, Command, Message};
+use serde_json::json;
 use store::memory::MemoryStore;
 use store::{
-    Base, Burst, Commit, Definitions as _, Expected, Instances as _, Publication, StoredBookmark,
-    shard_of,
+    Base, Burst, Commit, Definitions as _, Expected, Instances as _, LISTED, OutboxRow,
+    Publication, StoredBookmark, shard_of,
 };
 
 use crate::{Config, Context, ROLE};
@@ -95,6 +96,24 @@ impl World {
     pub(crate) async fn waiting_until(&self, due_at: Timestamp) -> StoredBookmark {
         let number = self.instances.fetch_add(1, Ordering::Relaxed);
         self.waits(&InstanceId::new(format!("i{number}")), Some(due_at)).await
+    }
+
+    /// An instance that waits for the report of a task; its outbox has this message.
+    pub(crate) async fn waits_for_task(&self, task: &str, message: Option<Message>) {
+        let instance = self.instance(&task.into(), 1, SubStatus::Suspended);
+        let mut burst = Burst::new(instance, Expected::Absent);
+        let mut waiting = self.bookmark(&task.into());
+        waiting.bookmark.name = LISTED[0].to_owned();
+        waiting.bookmark.hash = Stimulus::task(task).hash();
+        waiting.bookmark.payload = json!({"TaskId": task, "TaskName": "Ship"});
+        burst.created.push(waiting);
+        burst.outbox.extend(message.map(|message| OutboxRow {
+            id: format!("{task}.1"),
+            instance_id: task.into(),
+            message,
+            created_at: self.clock.now(),
+        }));
+        self.store.commit(burst).await.unwrap();
     }
 
     /// A bookmark of this instance, with the same id.

@@ -45,8 +45,11 @@ pub fn activity_type(document: Value) -> Result<ActivityType, Vec<String>> {
     if !document.is_object() {
         return Err(vec!["a document is a JSON object".to_owned()]);
     }
-    let kind: ActivityType =
-        serde_json::from_value(document).map_err(|error| vec![error.to_string()])?;
+    let kind: Result<ActivityType, _> = serde_path_to_error::deserialize(document);
+    let kind = kind.map_err(|error| {
+        let (member, reason) = (error.path().to_string(), error.inner().to_string());
+        vec![if member == "." { reason } else { format!("{member}: {reason}") }]
+    })?;
     let mut flaws = kind.flaws();
     for (member, schema) in [("input", &kind.input), ("output", &kind.output)] {
         if let Err(reason) = Schema::new(schema) {

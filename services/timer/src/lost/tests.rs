@@ -1,9 +1,6 @@
 use bus::Queue as _;
 use chassis::Clock as _;
-use model::{Stimulus, SubStatus};
 use protocol::{Headers, LostTask};
-use serde_json::json;
-use store::{Burst, Expected, Instances as _, OutboxRow};
 
 use super::*;
 use crate::sweep::{Mended, Sweep};
@@ -18,27 +15,7 @@ fn attempt(task: &str, number: u32) -> Message {
 
 /// An instance that waits for the report of a task; the outbox has the task where it says so.
 async fn waits(world: &World, task: &str, is_in_outbox: bool) {
-    waits_for(world, task, is_in_outbox.then(|| attempt(task, 1))).await;
-}
-
-/// The same; the message is in the outbox.
-async fn waits_for(world: &World, task: &str, message: Option<Message>) {
-    let mut burst =
-        Burst::new(world.instance(&task.into(), 1, SubStatus::Suspended), Expected::Absent);
-    let mut waiting = world.bookmark(&task.into());
-    waiting.bookmark.name = WAIT.to_owned();
-    waiting.bookmark.hash = Stimulus::task(task).hash();
-    waiting.bookmark.payload = json!({"TaskId": task, "TaskName": "Ship"});
-    burst.created.push(waiting);
-    if let Some(message) = message {
-        burst.outbox.push(OutboxRow {
-            id: format!("{task}.1"),
-            instance_id: task.into(),
-            message,
-            created_at: world.clock.now(),
-        });
-    }
-    world.store.commit(burst).await.unwrap();
+    world.waits_for_task(task, is_in_outbox.then(|| attempt(task, 1))).await;
 }
 
 /// The instances that were asked to hand a task out again.
@@ -147,7 +124,7 @@ async fn tasks_that_are_held_back_are_not_lost_and_hide_no_lost_ones() {
         let mut message = attempt(&task, 1);
         message.subject = subject::task("Fat", 1);
         message.payload = vec![b' '; 4_096];
-        waits_for(&world, &task, Some(message)).await;
+        world.waits_for_task(&task, Some(message)).await;
     }
     tokio::time::advance(seconds(600)).await;
     world.bus.wipe();

@@ -17,6 +17,12 @@ fn task(id: &str, attempt: u32) -> Message {
 }
 
 async fn publish(world: &World, id: &str, deliveries_max: Option<i64>) {
+    world.waits_for_task(id, None).await;
+    publish_alone(world, id, deliveries_max).await;
+}
+
+/// A task that nobody waits for: its result was stored, and its worker died before it said so.
+async fn publish_alone(world: &World, id: &str, deliveries_max: Option<i64>) {
     world.bus.provide("Ship", 1).await.unwrap();
     if let Some(max) = deliveries_max {
         world.bus.limit_deliveries("task-Ship-1", max);
@@ -72,6 +78,21 @@ async fn a_task_that_nobody_gets_any_more_fails_its_attempt_and_is_taken_away() 
     assert_eq!(left(&world).await, 0);
     tokio::time::advance(seconds(600)).await;
     assert!(sweep.run_once().await.unwrap().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_is_over_is_taken_away_and_nothing_is_said_of_it() {
+    let world = World::new();
+    publish_alone(&world, "over", Some(1)).await;
+    let no_task = Message { headers: [].into(), ..task("none", 1) };
+    world.bus.publish(no_task).await.unwrap();
+    die(&world, 1).await;
+    let mut sweep = Sweep::new(world.replica("timer-1").await);
+    assert!(sweep.run_once().await.unwrap().is_empty());
+    tokio::time::advance(seconds(61)).await;
+    assert_eq!(sweep.run_once().await.unwrap(), Mended { spent: 2, ..Mended::default() });
+    assert!(said(&world).await.is_empty());
+    assert_eq!(left(&world).await, 0);
 }
 
 #[tokio::test(start_paused = true)]

@@ -64,13 +64,13 @@ function Head({ detail }: { detail: Api["InstanceDetail"] }) {
             <dd>{detail.correlationId}</dd>
           </div>
         )}
-        <div className="flex gap-1.5">
+        <div className="flex flex-wrap gap-x-1.5">
           <dt className="text-soft">{t.columns.started}</dt>
           <dd>
             <Time at={detail.createdAt} />
           </dd>
         </div>
-        <div className="flex gap-1.5">
+        <div className="flex flex-wrap gap-x-1.5">
           <dt className="text-soft">{over ? t.columns.took : t.instance.runsFor}</dt>
           <dd>
             <Duration from={detail.createdAt} to={detail.finishedAt} />
