@@ -1,5 +1,4 @@
 use bus::Queue as _;
-use chassis::Clock as _;
 use protocol::{Headers, LostTask};
 
 use super::*;
