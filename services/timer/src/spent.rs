@@ -144,9 +144,16 @@ async fn failure(cx: &Context, task: &Message, deliveries: u64) -> Result<Option
     };
     let hash = Some(Stimulus::task(task_id).hash());
     let waits = BookmarkFilter { hash, ..BookmarkFilter::default() };
-    if cx.store.find(&waits, 1).await?.is_empty() {
-        return Ok(None);
-    }
+    let waiting = cx.store.find(&waits, 1).await?;
+    let Some(waiting) = waiting.first() else { return Ok(None) };
+    tracing::warn!(
+        task = task_id,
+        subject = task.subject,
+        attempt,
+        instance = %waiting.instance_id,
+        "no worker gets this task any more: its consumer has handed it out as often as its max_deliver \
+         says, so this attempt has failed"
+    );
     Ok(report(task_id, kind, attempt, deliveries))
 }
 

@@ -5,6 +5,7 @@ use engine::{
     Activity, Cause, Decision, Descriptor, Failure, Kind, Plan, Planning, Resumed, Step, Type,
 };
 use model::MessageSource;
+use serde_json::Value;
 
 use crate::listening::{
     check_from, from, outputs, taking, trigger, wait, warn_of_sharing, with_beginning, with_taking,
@@ -44,6 +45,8 @@ impl Activity for MessageReceived {
         nats::check(node, "from", check_from);
         if node.has("stream") {
             warn_of_sharing(node);
+        } else if node.literal("from").and_then(Value::as_str).is_some_and(|from| from != "new") {
+            node.warning("from", "there is no stream to begin: name one, or leave from out");
         }
         None
     }
@@ -84,7 +87,7 @@ fn source(step: &mut Step<'_, '_>) -> Result<MessageSource, Failure> {
 #[cfg(test)]
 mod tests {
     use model::{Script, Stimulus};
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
     use crate::listening::INPUT;
@@ -163,6 +166,7 @@ mod tests {
             let said = of(more.clone()).concat();
             assert!(!said.contains("at one place"), "{more}: {said}");
         }
+        assert!(of(json!({"from": "all"})).concat().contains("no stream to begin"));
         let starts = warnings(document(json!({"stream": "ORDERS", "from": "all"})));
         assert!(!starts.concat().contains("at one place"), "{starts:?}");
     }

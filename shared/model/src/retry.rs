@@ -113,7 +113,7 @@ impl Retry {
     fn member(&mut self, name: &str, value: &Value) -> Result<(), String> {
         let max = limits::CALL_ATTEMPTS_MAX;
         let count = |least: u32| {
-            let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
+            let number = crate::whole::number::<_, u32>(value).ok();
             let number = number.filter(|number| (least..=max).contains(number));
             number.ok_or_else(|| format!("{value} is not a whole number from {least} to {max}"))
         };
@@ -241,6 +241,7 @@ mod tests {
             "maxRetryAttempts": 3, "useJitter": true, "delay": "00:00:02",
             "backoffType": "Constant"}));
         assert_eq!((elsa.attempts, elsa.backoff, elsa.jitter), (4, Growth::Constant, true));
+        assert_eq!(read(json!({"attempts": 3.0})).attempts, 3);
         assert_eq!(read(json!({})), Retry::default());
     }
 
@@ -251,6 +252,7 @@ mod tests {
             assert!(reason.contains(said), "{value}: {reason}");
         };
         check(json!("often"), "is not an object");
+        check(json!({"attempts": 2.5}), "attempts: 2.5 is not a whole number from 1 to 1000");
         check(json!({"attempts": 0}), "attempts: 0 is not a whole number from 1 to 1000");
         check(json!({"maxRetryAttempts": -1}), "maxRetryAttempts: -1 is not a whole number");
         check(json!({"backoff": "quadratic"}), "not constant, linear or exponential");
