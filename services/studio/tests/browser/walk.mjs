@@ -251,6 +251,24 @@ async function roomy(page) {
   await page.setViewportSize({ width: 1440, height: 900 });
 }
 
+/** Says yes to a dialog whose number may become another one meanwhile: more than one has to be typed. */
+async function confirmed(page, verb) {
+  const dialog = page.getByRole("dialog");
+  const sure = dialog.getByRole("button", { name: verb });
+  await sure.waitFor();
+  for (let tries = 1; ; tries++) {
+    const label = dialog.getByText(/^Type \d+ to confirm/);
+    const text = (await label.count()) > 0 ? ((await label.textContent()) ?? "") : "";
+    if (text) await dialog.getByRole("textbox").fill(/\d+/.exec(text)?.[0] ?? "");
+    try {
+      await sure.click({ timeout: 1_000 });
+      return;
+    } catch (error) {
+      if (tries >= 20) throw error;
+    }
+  }
+}
+
 async function instances({ page, look }, world) {
   await asked(page, look, world);
   await rail(page, "Instances").click();
@@ -281,16 +299,7 @@ async function instances({ page, look }, world) {
   await page.getByRole("button", { name: /^Waits/ }).click();
   await page.waitForURL(/state=Suspended/);
   await named(page, "button", "Cancel all that match").click();
-  await page.getByRole("dialog").waitFor();
-  const count = await page.getByLabel(/^Type \d+ to confirm/).count();
-  if (count > 0) {
-    const label = (await page.getByText(/^Type \d+ to confirm/).textContent()) ?? "";
-    await page.getByLabel(label).fill(/\d+/.exec(label)?.[0] ?? "");
-  }
-  await page
-    .getByRole("dialog")
-    .getByRole("button", { name: /^Cancel \d+ that match/ })
-    .click();
+  await confirmed(page, /^Cancel \d+ that match/);
   await page.getByText("Change of many instances").waitFor();
   await page.getByText(/^(Succeeded|All \d+ succeeded)$/).waitFor();
   await look("instances-plan");
