@@ -71,7 +71,10 @@ export const broken = {
   },
 };
 
-/** Starts by itself at four in the morning. */
+/** Once a day, and not within the next hours, whatever the time is. */
+export const NIGHT = `0 0 ${(new Date().getUTCHours() + 12) % 24} * * *`;
+
+/** Starts by itself at that hour. */
 export const clock = {
   definitionId: "browser-clock",
   name: "Every night",
@@ -82,7 +85,7 @@ export const clock = {
       {
         id: "clock",
         type: "Elsa.Cron",
-        cronExpression: value("Literal", "0 0 4 * * *", "String"),
+        cronExpression: value("Literal", NIGHT, "String"),
         customProperties: { canStartWorkflow: true },
       },
       { id: "say", type: "Elsa.WriteLine", text: value("Literal", "Good morning", "String") },

@@ -1,13 +1,14 @@
 // The way through what runs by itself: schedules, causes of failures, what the cluster holds.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
+import { NIGHT } from "./data.mjs";
 import { named, notice, rail } from "./find.mjs";
 
 /** A schedule is looked at, paused, let go on, and started between its times. */
 export async function schedules({ page, look }, { call }) {
   await rail(page, "Schedules").click();
   await named(page, "heading", "Schedules").waitFor();
-  const row = page.getByRole("row").filter({ hasText: "0 0 4 * * *" });
+  const row = page.getByRole("row").filter({ hasText: NIGHT });
   await row.waitFor();
   await look("schedules");
   // A time at night is on no axis of an hour: the shortest one that has it is shown.
