@@ -81,7 +81,7 @@ export function Leases() {
         rowKey={(row) => row.workflowInstanceId}
       />
       <div className="px-4 py-2">
-        <CopyCommands commands={{ staunch: "staunch lease ls", nats: "nats kv ls STAUNCH_LEASES" }} />
+        <CopyCommands commands={{ staunch: "staunch lease ls", nats: "nats kv ls staunch_leases" }} />
       </div>
     </Card>
   );

@@ -3,7 +3,6 @@ import { get } from "../../api/client";
 import { natsQuery } from "../../api/queries";
 import type { Api } from "../../api/types";
 import { formatBytes, formatCount, formatDecimal } from "../../lib/format";
-import { staunch } from "../../lib/shell";
 import { language, t } from "../../text";
 import { CopyCommands } from "../../ui/Code";
 import { Card, Facts } from "../../ui/Panel";
@@ -86,7 +85,7 @@ export function Nats() {
               rowKey={(row) => `${row.stream} ${row.name}`}
             />
             <div className="px-4 py-2">
-              <CopyCommands commands={{ staunch: staunch("doctor"), nats: "nats stream report" }} />
+              <CopyCommands commands={{ staunch: "staunch doctor", nats: "nats stream report" }} />
             </div>
           </Card>
         </div>

@@ -24,7 +24,7 @@ export function Travel({ detail, at, onAt }: Props) {
   return (
     <section
       aria-label={t.instance.travel}
-      className={`flex shrink-0 items-center gap-2 border-t border-line px-4 py-1 text-sm max-md:sticky max-md:bottom-0 max-md:z-1 ${at === undefined ? "bg-raised" : "bg-accent-soft"}`}
+      className={`flex shrink-0 items-center gap-2 border-t border-line px-4 py-1 text-sm max-md:sticky max-md:bottom-0 max-md:z-11 ${at === undefined ? "bg-raised" : "bg-accent-soft"}`}
     >
       <Button
         tone="quiet"
