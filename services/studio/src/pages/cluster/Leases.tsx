@@ -1,11 +1,10 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { get } from "../../api/client";
 import type { Api } from "../../api/types";
 import { pageOf, useAddress } from "../../app/address";
-import { shortId } from "../../lib/format";
 import { t } from "../../text";
 import { CopyCommands } from "../../ui/Code";
+import { InstanceLink } from "../../ui/InstanceLink";
 import { List } from "../../ui/List";
 import { Card } from "../../ui/Panel";
 import { Badge } from "../../ui/State";
@@ -18,16 +17,7 @@ const COLUMNS: Column<Api["HeldLease"]>[] = [
   {
     key: "instance",
     head: t.columns.instance,
-    cell: (row) => (
-      <Link
-        to="/instances/$id"
-        params={{ id: row.workflowInstanceId }}
-        className="link font-mono text-xs"
-        title={row.workflowInstanceId}
-      >
-        {shortId(row.workflowInstanceId)}
-      </Link>
-    ),
+    cell: (row) => <InstanceLink id={row.workflowInstanceId} />,
   },
   {
     key: "node",

@@ -1,14 +1,14 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { get, post } from "../../api/client";
 import { instancesQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { useLiveReload } from "../../app/live";
-import { formatCount, shortId } from "../../lib/format";
+import { formatCount } from "../../lib/format";
 import { language, t } from "../../text";
 import { Button } from "../../ui/Button";
+import { InstanceLink } from "../../ui/InstanceLink";
 import { complain } from "../../ui/notices";
 import { Card } from "../../ui/Panel";
 import { KillExecutor } from "./KillExecutor";
@@ -90,10 +90,7 @@ function Said({ deed, children }: { deed?: Deed; children: ReactNode }) {
     <>
       {deed && (
         <>
-          {deed.word}{" "}
-          <Link to="/instances/$id" params={{ id: deed.instance }} className="link font-mono text-xs">
-            {shortId(deed.instance)}
-          </Link>
+          {deed.word} <InstanceLink id={deed.instance} />
           {" · "}
         </>
       )}

@@ -1,8 +1,8 @@
 import { Link } from "@tanstack/react-router";
 import type { Api } from "../../api/types";
 import type { InstanceFilter } from "../../lib/filters";
-import { shortId } from "../../lib/format";
 import { t } from "../../text";
+import { InstanceLink } from "../../ui/InstanceLink";
 import { Badge, StateBadge } from "../../ui/State";
 import type { Column } from "../../ui/Table";
 import { Duration, Time } from "../../ui/Time";
@@ -49,11 +49,7 @@ export function useInstanceColumns({ filter, onOrder }: Ordered): Column<Row>[] 
       key: "id",
       width: "w-30",
       head: t.columns.instance,
-      cell: (row) => (
-        <Link to="/instances/$id" params={{ id: row.id }} className="link font-mono text-xs" title={row.id}>
-          {shortId(row.id)}
-        </Link>
-      ),
+      cell: (row) => <InstanceLink id={row.id} />,
     },
     {
       key: "definition",

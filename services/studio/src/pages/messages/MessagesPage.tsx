@@ -1,16 +1,15 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { del, id, post } from "../../api/client";
 import { lettersQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { pageOf, useAddress } from "../../app/address";
-import { shortId } from "../../lib/format";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { CopyCommands } from "../../ui/Code";
 import { Confirm } from "../../ui/Dialog";
+import { InstanceLink } from "../../ui/InstanceLink";
 import { List } from "../../ui/List";
 import { attempt, notify } from "../../ui/notices";
 import { Page } from "../../ui/Page";
@@ -28,11 +27,7 @@ type Letter = Api["DeadLetter"];
 
 function Instance({ of }: { of?: string | null }) {
   if (!of) return <span className="text-soft">–</span>;
-  return (
-    <Link to="/instances/$id" params={{ id: of }} className="link font-mono text-xs">
-      {shortId(of)}
-    </Link>
-  );
+  return <InstanceLink id={of} />;
 }
 
 async function replay(letter: string, body?: unknown): Promise<void> {

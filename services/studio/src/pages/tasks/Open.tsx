@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import type { Api } from "../../api/types";
 import { usePage } from "../../app/address";
-import { formatCount, shortId } from "../../lib/format";
+import { formatCount } from "../../lib/format";
 import { language, t } from "../../text";
+import { InstanceLink } from "../../ui/InstanceLink";
 import { List } from "../../ui/List";
 import type { Column } from "../../ui/Table";
 import { Time } from "../../ui/Time";
@@ -26,16 +26,7 @@ export function OpenTasks({ type, version }: { type: string; version: number }) 
     {
       key: "instance",
       head: t.columns.instance,
-      cell: (row) => (
-        <Link
-          to="/instances/$id"
-          params={{ id: row.workflowInstanceId }}
-          className="link font-mono text-xs"
-          title={row.workflowInstanceId}
-        >
-          {shortId(row.workflowInstanceId)}
-        </Link>
-      ),
+      cell: (row) => <InstanceLink id={row.workflowInstanceId} />,
     },
     {
       key: "definition",
