@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use bus::{Pool, Stream};
-use model::{CommandId, Stimulus, TaskStatus, Timestamp, derived};
+use model::{CommandId, InstanceId, Stimulus, TaskStatus, Timestamp, derived};
 use protocol::{Body, Command, Message, TaskCompleted, header, subject};
 use serde::Deserialize;
 use serde_json::json;
@@ -24,6 +24,8 @@ const PAUSE: Duration = Duration::from_secs(60);
 const DENIED_PAUSE: Duration = Duration::from_secs(3_600);
 /// Messages of a consumer that one look reads.
 const READ: usize = 1_000;
+/// Tasks whose instances one query looks for.
+const PART: usize = 500;
 /// What nats-server has said and no sweep has seen yet.
 const ADVISED_MAX: usize = 1_000;
 
@@ -46,7 +48,20 @@ struct Advisory {
     deliveries: u64,
 }
 
-/// The sequence of a task, and the message that says that its attempt failed; none if nobody waits for it.
+/// A task that no worker gets any more.
+struct Task {
+    sequence: u64,
+    message: Message,
+    deliveries: u64,
+}
+
+impl Task {
+    fn id(&self) -> Option<&str> {
+        self.message.header(header::TASK)
+    }
+}
+
+/// The sequence of such a task, and the message that says that its attempt failed; none if nobody waits for it.
 type Found = (u64, Option<Message>);
 
 impl Spent {
@@ -69,14 +84,18 @@ impl Spent {
 
     /// The tasks that were found since the last sweep.
     pub(crate) async fn find(&mut self, cx: &Context) -> Result<Vec<Found>, Error> {
-        let mut found = self.advised(cx).await?;
-        if self.again_at.is_some_and(|at| Instant::now() < at) {
-            return Ok(found);
+        let mut tasks = self.advised(cx).await?;
+        if self.again_at.is_none_or(|at| Instant::now() >= at) {
+            self.again_at = Some(Instant::now() + PAUSE);
+            match self.look(cx).await {
+                Err(Error::Bus(bus::Error::Denied(text))) => self.denied(&text),
+                looked => tasks.extend(looked?),
+            }
         }
-        self.again_at = Some(Instant::now() + PAUSE);
-        match self.look(cx).await {
-            Err(Error::Bus(bus::Error::Denied(text))) => self.denied(&text),
-            looked => found.extend(looked?),
+        let mut found = Vec::with_capacity(tasks.len());
+        for part in tasks.chunks(PART) {
+            let waiting = waiting(cx, part).await?;
+            found.extend(part.iter().map(|task| (task.sequence, failure(task, &waiting))));
         }
         Ok(found)
     }
@@ -90,7 +109,7 @@ impl Spent {
         );
     }
 
-    async fn advised(&mut self, cx: &Context) -> Result<Vec<Found>, Error> {
+    async fn advised(&mut self, cx: &Context) -> Result<Vec<Task>, Error> {
         let mut found = Vec::new();
         for (sequence, advisory) in std::mem::take(&mut self.advised) {
             let every = format!("{}.>", subject::TASKS);
@@ -100,24 +119,24 @@ impl Spent {
             let is_it = |(own, stored_at, _): &(u64, Timestamp, Message)| {
                 *own == sequence && said_at.is_some_and(|said_at| *stored_at <= said_at)
             };
-            if let Some((.., task)) = first.into_iter().find(is_it) {
-                found.push((sequence, failure(cx, &task, advisory.deliveries).await?));
-            }
+            let task = first.into_iter().find(is_it);
+            let deliveries = advisory.deliveries;
+            found.extend(task.map(|(.., message)| Task { sequence, message, deliveries }));
         }
         Ok(found)
     }
 
-    async fn look(&mut self, cx: &Context) -> Result<Vec<Found>, Error> {
+    async fn look(&mut self, cx: &Context) -> Result<Vec<Task>, Error> {
         let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
         for pool in cx.bus.task_pools().await?.iter().filter(|pool| may_have_spent(pool)) {
             let own = subject::task(&pool.task_type, pool.version);
-            for (sequence, _, task) in cx.bus.select(Stream::Tasks, &own, 1, READ).await? {
+            for (sequence, _, message) in cx.bus.select(Stream::Tasks, &own, 1, READ).await? {
                 if sequence > pool.delivered {
                     break;
                 }
                 if self.seen.contains(&sequence) {
                     let deliveries = pool.deliveries_max.unwrap_or_default();
-                    found.push((sequence, failure(cx, &task, deliveries).await?));
+                    found.push(Task { sequence, message, deliveries });
                 }
                 seen.insert(sequence);
             }
@@ -132,29 +151,35 @@ fn may_have_spent(pool: &Pool) -> bool {
     pool.in_progress == 0 && (pool.redelivered > 0 || pool.deliveries_max.is_some())
 }
 
+/// The instances that wait for any of these tasks, by the hash of what they wait for.
+async fn waiting(cx: &Context, tasks: &[Task]) -> Result<BTreeMap<String, InstanceId>, Error> {
+    let hashes: Vec<_> =
+        tasks.iter().filter_map(Task::id).map(|id| Stimulus::task(id).hash()).collect();
+    if hashes.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let limit = hashes.len() as u64;
+    let waiting =
+        cx.store.find(&BookmarkFilter { hashes, ..BookmarkFilter::default() }, limit).await?;
+    Ok(waiting.into_iter().map(|one| (one.bookmark.hash, one.instance_id)).collect())
+}
+
 /// The report that the attempt failed. There is none of a task that nobody waits for, and none of a message
 /// that is no task of this version: it is of no use.
-async fn failure(cx: &Context, task: &Message, deliveries: u64) -> Result<Option<Message>, Error> {
-    let Some(kind) = subject::task_of(&task.subject) else { return Ok(None) };
-    let (Some(task_id), Some(attempt)) = (
-        task.header(header::TASK),
-        task.header(header::ATTEMPT).and_then(|attempt| attempt.parse().ok()),
-    ) else {
-        return Ok(None);
-    };
-    let hash = Some(Stimulus::task(task_id).hash());
-    let waits = BookmarkFilter { hash, ..BookmarkFilter::default() };
-    let waiting = cx.store.find(&waits, 1).await?;
-    let Some(waiting) = waiting.first() else { return Ok(None) };
+fn failure(task: &Task, waiting: &BTreeMap<String, InstanceId>) -> Option<Message> {
+    let kind = subject::task_of(&task.message.subject)?;
+    let id = task.id()?;
+    let attempt = task.message.header(header::ATTEMPT)?.parse().ok()?;
+    let instance = waiting.get(&Stimulus::task(id).hash())?;
     tracing::warn!(
-        task = task_id,
-        subject = task.subject,
+        task = id,
+        subject = task.message.subject,
         attempt,
-        instance = %waiting.instance_id,
+        %instance,
         "no worker gets this task any more: its consumer has handed it out as often as its max_deliver \
          says, so this attempt has failed"
     );
-    Ok(report(task_id, kind, attempt, deliveries))
+    report(id, kind, attempt, task.deliveries)
 }
 
 fn report(task_id: &str, kind: (String, u32), attempt: u32, deliveries: u64) -> Option<Message> {

@@ -16,7 +16,7 @@ mod expression;
 mod findings;
 mod ids;
 mod log_persistence;
-mod members;
+pub(crate) mod members;
 mod missing;
 mod performed;
 mod planning;

@@ -2,37 +2,19 @@
 //! them in any case. Members that are not known stay as they are; those of its activities are named by
 //! [`Engine::spell`](crate::Engine::spell).
 
+use std::sync::LazyLock;
+
 use model::Map;
 use serde_json::Value;
 
+use crate::compile::members::{MEANT, SET};
 use crate::spelling::{ARGUMENT_MEMBERS, VARIABLE_MEMBERS};
 
+/// Members of a definition that change nothing, and are kept or left out by name.
+const OTHER: [&str; 4] = ["links", "tenantId", "toolVersion", "usableAsActivity"];
 /// The members of a definition.
-pub const DEFINITION_MEMBERS: [&str; 23] = [
-    "id",
-    "definitionId",
-    "name",
-    "description",
-    "createdAt",
-    "publishedAt",
-    "version",
-    "variables",
-    "inputs",
-    "outputs",
-    "outcomes",
-    "customProperties",
-    "isReadonly",
-    "isSystem",
-    "isLatest",
-    "isPublished",
-    "options",
-    "activityTypes",
-    "root",
-    "links",
-    "tenantId",
-    "toolVersion",
-    "usableAsActivity",
-];
+pub static DEFINITION_MEMBERS: LazyLock<Vec<&str>> =
+    LazyLock::new(|| [&MEANT[..], &SET, &OTHER].concat());
 
 /// The members of the options of a definition.
 pub const OPTION_MEMBERS: [&str; 5] = [

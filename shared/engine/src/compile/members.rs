@@ -27,8 +27,8 @@ const WRITTEN: [&str; 16] = [
     "usableAsActivity",
     "workflowDefinition",
 ];
-/// The members of a definition.
-const MEANT: [&str; 13] = [
+/// The members of a definition that its author writes.
+pub(crate) const MEANT: [&str; 13] = [
     "definitionId",
     "name",
     "description",
@@ -44,7 +44,7 @@ const MEANT: [&str; 13] = [
     "version",
 ];
 /// The members of a definition that the server sets.
-const SET: [&str; 6] =
+pub(crate) const SET: [&str; 6] =
     ["activityTypes", "createdAt", "id", "isLatest", "isPublished", "publishedAt"];
 /// The members that every activity may have.
 const COMMON: [&str; 13] = [

@@ -247,7 +247,10 @@ fn the_engine_survives_all_of_it() {
             assert!(language.evaluate(source, &mut furnished()).is_err());
         }
         // On a busy machine a script may have to wait longer than its time for the processor.
-        let sum = (0..100).find_map(|_| language.evaluate("1 + 1", &mut furnished()).ok());
-        assert!(sum.is_some_and(|sum| sum == 2));
+        let sum = (0..100).find_map(|_| match language.evaluate("1 + 1", &mut furnished()) {
+            Err(flaw) if flaw.message.contains("too long") => None,
+            ended => Some(ended),
+        });
+        assert_eq!(sum.unwrap().unwrap(), 2);
     }
 }

@@ -23,6 +23,15 @@ fn plan(name: &str, roles: &str) -> NodePlan {
     plan
 }
 
+async fn make(streams: &jetstream::Context, name: &str, subject: &str) {
+    let config = jetstream::stream::Config {
+        name: name.to_owned(),
+        subjects: vec![subject.to_owned()],
+        ..jetstream::stream::Config::default()
+    };
+    streams.create_stream(config).await.unwrap();
+}
+
 /// G1, G2: executors are killed while they take the messages of a stream: each message starts one
 /// instance, and what the instance stores in a stream and in a bucket is there once.
 pub(crate) async fn each_message_of_a_stream_starts_one_instance_g1_g2(world: World) {
@@ -32,14 +41,8 @@ pub(crate) async fn each_message_of_a_stream_starts_one_instance_g1_g2(world: Wo
     let api = Api::new(&gateway.url());
     let client = world.client().await;
     let stream = jetstream::new(client.clone());
-    for (name, subject) in [("ORDERS", "orders.>"), ("CONFIRMED", "confirmed.>")] {
-        let config = jetstream::stream::Config {
-            name: name.to_owned(),
-            subjects: vec![subject.to_owned()],
-            ..jetstream::stream::Config::default()
-        };
-        stream.create_stream(config).await.unwrap();
-    }
+    make(&stream, "ORDERS", "orders.>").await;
+    make(&stream, "CONFIRMED", "confirmed.>").await;
     let bucket = jetstream::kv::Config { bucket: "book".to_owned(), ..jetstream::kv::Config::default() };
     let bucket = stream.create_key_value(bucket).await.unwrap();
     let activities = [
@@ -90,12 +93,7 @@ pub(crate) async fn what_is_chosen_starts_once_and_in_order(world: World) {
     let _second = world.start(plan("b", "executor")).await;
     let api = Api::new(&gateway.url());
     let stream = jetstream::new(world.client().await);
-    let config = jetstream::stream::Config {
-        name: "ORDERS".to_owned(),
-        subjects: vec!["orders.>".to_owned()],
-        ..jetstream::stream::Config::default()
-    };
-    stream.create_stream(config).await.unwrap();
+    make(&stream, "ORDERS", "orders.>").await;
     let bucket =
         jetstream::kv::Config { bucket: "book".to_owned(), ..jetstream::kv::Config::default() };
     let bucket = stream.create_key_value(bucket).await.unwrap();
@@ -176,12 +174,7 @@ pub(crate) async fn messages_that_nobody_has_taken_are_a_lag(world: World) {
     let mut executor = world.start(plan("a", "executor")).await;
     let api = Api::new(&gateway.url());
     let stream = jetstream::new(world.client().await);
-    let config = jetstream::stream::Config {
-        name: "ORDERS".to_owned(),
-        subjects: vec!["orders.>".to_owned()],
-        ..jetstream::stream::Config::default()
-    };
-    stream.create_stream(config).await.unwrap();
+    make(&stream, "ORDERS", "orders.>").await;
     let listens = |id: &str, can_start: bool| {
         let message = json!({"type": "Staunch.MessageReceived", "id": "m",
             "canStartWorkflow": can_start, "subject": "orders.*", "stream": "ORDERS"});
@@ -238,12 +231,7 @@ pub(crate) async fn those_that_wait_read_a_stream_from_its_beginning(world: Worl
     let _second = world.start(plan("b", "executor")).await;
     let api = Api::new(&gateway.url());
     let stream = jetstream::new(world.client().await);
-    let config = jetstream::stream::Config {
-        name: "ORDERS".to_owned(),
-        subjects: vec!["orders.>".to_owned()],
-        ..jetstream::stream::Config::default()
-    };
-    stream.create_stream(config).await.unwrap();
+    make(&stream, "ORDERS", "orders.>").await;
     for id in 1..=5 {
         let order = json!({ "id": id }).to_string();
         stream.publish("orders.eu", order.into()).await.unwrap().await.unwrap();
