@@ -44,7 +44,6 @@ export async function undrawn({ page, look }, { studio }) {
   await named(page, "heading", "Home").waitFor();
 }
 
-/** After a while the code of all pages is there, and the connection may break: the light says so at once. */
 /** On a phone the sign that nothing is live takes no room from the name of the instance. */
 export async function narrow({ page, context, expect }, { studio, failed }) {
   expect(/net::ERR_INTERNET_DISCONNECTED/);
@@ -66,6 +65,7 @@ export async function narrow({ page, context, expect }, { studio, failed }) {
   assert.deepEqual(cut, []);
 }
 
+/** After a while the code of all pages is there, and the connection may break: the light says so at once. */
 export async function offline({ page, context, expect }, { studio }) {
   expect(/net::ERR_INTERNET_DISCONNECTED/);
   await page.goto(`${studio}/`);
