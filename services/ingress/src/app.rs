@@ -40,6 +40,8 @@ use crate::wake::Wake;
 
 /// How long requests still wait for outcomes after the server has begun to stop.
 const DRAIN_GRACE: Duration = Duration::from_millis(500);
+/// How long a start waits for a node that is cut off from the others.
+const HICCUP: Duration = Duration::from_secs(1);
 
 /// How long the requests on the last connections are still answered.
 const LAST_REQUESTS: Duration = Duration::from_secs(1);
@@ -383,15 +385,15 @@ impl App {
         Ok(())
     }
 
-    /// Refuses a start while this node may know only an old published version.
-    pub(crate) fn must_be_current(&self) -> Result<(), Problem> {
-        if self.cx.presence.is_cut_off() {
-            return Err(Problem::unavailable(
+    /// Refuses a start while this node may know only an old published version. A node that was cut off
+    /// for a moment is waited for, no longer than [`HICCUP`].
+    pub(crate) async fn must_be_current(&self) -> Result<(), Problem> {
+        tokio::time::timeout(HICCUP, self.cx.presence.until_live()).await.map_err(|_elapsed| {
+            Problem::unavailable(
                 "this node is cut off from the others and starts nothing new: try again in a \
                  moment, or at another node",
-            ));
-        }
-        Ok(())
+            )
+        })
     }
 
     /// Stops the background tasks, without waiting for their end.

@@ -20,6 +20,9 @@ use crate::lock::lock;
 use crate::retry::{BUDGET, Pace};
 use crate::{Change, Entry, Error, Kv, Nonces, Put, Revision};
 
+/// How often [`Presence::until_live`] looks.
+const LOOK: Duration = Duration::from_millis(20);
+
 /// One node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -218,6 +221,13 @@ impl Presence {
     #[must_use]
     pub fn is_cut_off(&self) -> bool {
         self.standing().is_cut_off()
+    }
+
+    /// Completes when the other nodes count this node as live. It may never do.
+    pub async fn until_live(&self) {
+        while self.is_cut_off() {
+            tokio::time::sleep(LOOK).await;
+        }
     }
 
     /// Whether the other nodes count this node as live, for a holder that must not keep the

@@ -67,7 +67,7 @@ impl Beginning {
 /// The program of the version that is to be started.
 pub(crate) async fn start(app: &Arc<App>, beginning: &Beginning) -> Result<Arc<Program>, Problem> {
     beginning.check()?;
-    app.must_be_current()?;
+    app.must_be_current().await?;
     let program = program(app, beginning).await?;
     // A trigger gets its own input, not the workflow's.
     if beginning.trigger_activity_id.is_none() {
