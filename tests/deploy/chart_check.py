@@ -1,7 +1,7 @@
 """Checks the Helm chart, and the manifests that are rendered from it, without a cluster.
 
 Renders the chart with every file of its folder `ci`, and compares the manifests of
-compose/kubernetes with what the chart says, and the names of `settings` in its schema with
+compose/kubernetes with what the chart says, and its files/settings.yaml with
 docs/configuration.md (UPDATE_EXPECT=1 writes both). Everything is validated against the schemas of
 four versions of Kubernetes, and against the CRDs of KEDA, the Prometheus operator and the Gateway API. Every
 flag and variable is compared with the binary.
@@ -19,7 +19,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import textwrap
 import tomllib
 
 import jsonschema
@@ -65,12 +64,60 @@ REFUSED = [
     ("", "set nats.url"),
     ("nats.url=nats://user:password@host:4222", "nats/url"),
     ("nats.enabled=true,topology=one", "topology"),
-    ("nats.enabled=true,settings.api-key=x", "invalid propertyName 'api-key'"),
-    ("nats.enabled=true,settings.base-path=/x", "invalid propertyName 'base-path'"),
-    ("nats.enabled=true,settings.Log=info", "invalid propertyName 'Log'"),
-    ("nats.enabled=true,settings.lease_ttl=6s", "invalid propertyName 'lease_ttl'"),
-    ("nats.enabled=true,settings.lease-time=6s", "invalid propertyName 'lease-time'"),
-    ("nats.enabled=true,settings.misfire=skip", "invalid propertyName 'misfire'"),
+    (
+        "nats.enabled=true,settings.api-key=x",
+        "settings.api-key is not taken here: set auth.apiKeySecret",
+    ),
+    (
+        "nats.enabled=true,settings.base-path=/x",
+        "settings.base-path is not taken here: set ingress.path",
+    ),
+    (
+        "nats.enabled=true,settings.Log=info",
+        "settings.Log: there is no such setting; did you mean log?",
+    ),
+    (
+        "nats.enabled=true,settings.lease_ttl=6s",
+        "settings.lease_ttl: there is no such setting; did you mean lease-ttl?",
+    ),
+    (
+        "nats.enabled=true,settings.lease-time=6s",
+        "settings.lease-time: there is no such setting; did you mean lease-ttl, lease-wait?",
+    ),
+    (
+        "nats.enabled=true,settings.misfire=skip",
+        "settings.misfire: there is no such setting; docs/configuration.md",
+    ),
+    ("nats.enabled=true,settings.node=a", "settings.node is not taken here: the chart sets it itself"),
+    # Values that no node would take, and names that none would read.
+    ("nats.enabled=true,settings.lease-ttl=10", 'settings.lease-ttl is "10": it must be a time'),
+    ("nats.enabled=true,settings.lease-ttl=0s", 'settings.lease-ttl is "0s": it must be at least 1s'),
+    (
+        "nats.enabled=true,settings.lease-ttl=500h",
+        'settings.lease-ttl is "500h": it must be at most 60s',
+    ),
+    (
+        "nats.enabled=true,settings.database-connections=0",
+        'settings.database-connections is "0": it must be at least 1',
+    ),
+    ("nats.enabled=true,settings.max-backlog=many", 'settings.max-backlog is "many": it must be a whole'),
+    ("nats.enabled=true,settings.max-backlog=1.5", 'settings.max-backlog is "1.5": it must be a whole'),
+    ("nats.enabled=true,settings.sql-urls=maybe", 'settings.sql-urls is "maybe": it must be true or'),
+    ("nats.enabled=true,settings.limit-address=100", 'settings.limit-address is "100": it must be a number'),
+    (
+        "nats.enabled=true,extraEnv[0].name=STAUNCH_LEASE_TTL,extraEnv[0].value=10m",
+        'the value of STAUNCH_LEASE_TTL in extraEnv is "10m": it must be at most 60s',
+    ),
+    (
+        "nats.enabled=true,extraEnv[0].name=STAUNCH_LOGG,extraEnv[0].value=warn",
+        "extraEnv sets STAUNCH_LOGG, and there is no such setting",
+    ),
+    (
+        "nats.enabled=true,extraEnv[0].name=STAUNCH_LEASE_TLL_FILE,extraEnv[0].value=/a",
+        "there is no such setting; did you mean lease-ttl, lease-wait?",
+    ),
+    ("nats.enabled=true,image.tag= ", "image/tag"),
+    ("nats.enabled=true,image.repository= ", "image/repository"),
     ("nats.enabled=true,replicas=3", "replicas"),
     ("nats.enabled=true,workloads.all.replicas=many", "replicas"),
     (
@@ -130,15 +177,34 @@ REFUSED = [
     # What is said twice, and what is said in part.
     (
         "nats.enabled=true,extraEnv[0].name=STAUNCH_NODE,extraEnv[0].value=a",
-        "STAUNCH_NODE and STAUNCH_NODE say the same",
+        "extraEnv sets STAUNCH_NODE, which the chart sets itself",
     ),
     (
         "nats.enabled=true,extraEnv[0].name=STAUNCH_API_KEY_FILE,extraEnv[0].value=/a",
-        "STAUNCH_API_KEY and STAUNCH_API_KEY_FILE say the same",
+        "extraEnv sets STAUNCH_API_KEY_FILE, and auth.apiKeySecret says the same",
     ),
     (
         "nats.enabled=true,settings.log=info,extraEnv[0].name=STAUNCH_LOG,extraEnv[0].value=warn",
-        "STAUNCH_LOG and STAUNCH_LOG say the same",
+        "extraEnv sets STAUNCH_LOG, and settings.log says the same",
+    ),
+    (
+        "nats.enabled=true,extraEnv[0].name=STAUNCH_LISTEN,extraEnv[0].value=a",
+        "extraEnv sets STAUNCH_LISTEN, which the chart sets itself",
+    ),
+    (
+        "nats.enabled=true,extraEnv[0].name=STAUNCH_DRAIN_SECONDS,extraEnv[0].value=_9",
+        "extraEnv sets STAUNCH_DRAIN_SECONDS, and drainSeconds says the same",
+    ),
+    (
+        "nats.enabled=true,extraEnv[0].name=STAUNCH_LOG,extraEnv[0].value=warn,"
+        "extraEnv[1].name=STAUNCH_LOG_FILE,extraEnv[1].value=/a",
+        "extraEnv sets both STAUNCH_LOG and STAUNCH_LOG_FILE",
+    ),
+    (
+        "nats.enabled=true,auth.apiKeySecret.name=,extraEnv[0].name=STAUNCH_API_KEY_FILE,"
+        "extraEnv[0].value=/a,cronJobs.a.schedule=@daily,cronJobs.a.definition=a,"
+        "cronJobs.a.keySecret.name=a,cronJobs.a.keySecret.key=a",
+        "extraEnv sets STAUNCH_API_KEY_FILE, and cronJobs.a.keySecret says the same",
     ),
     (
         "nats.enabled=true,extraEnv[0].name=STAUNCH_ROLE,extraEnv[0].value=timer",
@@ -172,7 +238,7 @@ REFUSED = [
     ("nats.enabled=true,auth.apiKeySecret.name=a b", "apiKeySecret/name"),
     ("nats.enabled=true,settings.database-pooler=true", "database.ownerUrlSecret.name"),
     (
-        "nats.enabled=true,extraEnv[0].name=STAUNCH_DATABASE_POOLER,extraEnv[0].value=a",
+        "nats.enabled=true,extraEnv[0].name=STAUNCH_DATABASE_POOLER,extraEnv[0].value=yes",
         "database.ownerUrlSecret.name",
     ),
     (
@@ -242,12 +308,57 @@ ACCOUNTS = [
     ("nats.url=nats://n:4222,nats.monitoring=n:8222,nats.account=$G", "$G"),
 ]
 
-# Settings that the chart makes of other values.
-OWN = [
-    *["admin-listen", "admin-name", "admin-password", "api-key", "auth", "base-path", "base-url"],
-    *["database-url", "drain-delay", "drain-seconds", "listen", "log-format", "metrics-key"],
-    *["nats-ca", "nats-creds", "nats-url", "node", "role", "secrets-key", "trusted-proxies"],
-]
+# Settings that the chart makes of other values: those values, or nothing if it sets them itself.
+OWN = {
+    "admin-listen": "",
+    "admin-name": "auth.adminName",
+    "admin-password": "auth.adminPasswordSecret",
+    "api-key": "auth.apiKeySecret",
+    "auth": "auth.schemes",
+    "base-path": "ingress.path",
+    "base-url": "publicUrl",
+    "database-url": "database.urlSecret",
+    "drain-delay": "stopDelaySeconds",
+    "drain-seconds": "drainSeconds",
+    "listen": "",
+    "log-format": "",
+    "metrics-key": "monitoring.keySecret",
+    "nats-ca": "nats.caSecret",
+    "nats-creds": "nats.credsSecret",
+    "nats-url": "nats.url",
+    "node": "",
+    "role": "topology",
+    "secrets-key": "secretsKeySecret",
+    "trusted-proxies": "trustedProxies",
+}
+
+# The least and the most of settings, as the binary has them; others are a number or a time above 0.
+RANGES = {
+    "access-token-time": (None, "720h"),
+    "ack-wait": (None, "3s"),
+    "database-committers": ("1", "32"),
+    "database-connections": ("1", "1000"),
+    "database-statement-time": ("1s", "10m"),
+    "database-wait": ("100ms", "1m"),
+    "event-wait": ("1s", "720h"),
+    "lease-ttl": ("1s", "60s"),
+    "lease-wait": (None, "60s"),
+    "max-body-bytes": (None, "8388608"),
+    "nats-wait": ("1s", "10m"),
+    "payload-above": ("4096", "262144"),
+    "payload-bytes": ("1048576", "4294967296"),
+    "payload-kept": ("1h", "720h"),
+    "presence-ttl": ("1s", "60s"),
+    "refresh-token-time": (None, "720h"),
+    "retain-audit": ("1h", None),
+    "retain-cancelled": ("1h", None),
+    "retain-dead": ("1h", None),
+    "retain-every-seconds": ("1", "86400"),
+    "retain-faulted": ("1h", None),
+    "retain-finished": ("1h", None),
+}
+UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+NUMBERS = ("COUNT", "BYTES", "SECONDS", "MILLISECONDS")
 
 # Values that make the public address, with the base-url and the base-path that the nodes get.
 ADDRESSES = [
@@ -751,25 +862,60 @@ def check_addresses():
 
 
 def check_settings():
-    """`settings` takes each setting that is described and that the chart does not make itself."""
-    rows = re.findall(r"^\| `([a-z0-9-]+)` \|", (ROOT / "docs/configuration.md").read_text(), re.M)
-    names = json.dumps(sorted(set(rows) - set(OWN)))
-    path = CHART / "values.schema.json"
-    before = path.read_text()
-    listed = re.compile(r'(?<="propertyNames": \{ "enum": )\[[^]]*\]')
-    lines = textwrap.wrap(names[1:-1], 104, break_on_hyphens=False)
-    text = "[\n        " + "\n        ".join(lines) + "\n      ]"
-    after, count = listed.subn(text, before)
+    """The chart knows each setting that is described, with its kind and its range."""
+    text = (ROOT / "docs/configuration.md").read_text()
+    rows = dict(re.findall(r"^\| `([a-z0-9-]+)` \| `([^`]+)` \|", text, re.M))
+    ranges = {
+        name: {key: one for key, one in zip(("least", "most"), both) if one}
+        for name, both in RANGES.items()
+    }
+    kinds = {name: kind for name, kind in sorted(rows.items()) if name not in OWN}
+    known = {"kinds": kinds, "own": OWN, "ranges": ranges}
+    path = CHART / "files/settings.yaml"
+    file = SETTINGS_HEAD + yaml.safe_dump(known, allow_unicode=True, width=1000)
     if os.environ.get("UPDATE_EXPECT"):
-        path.write_text(after)
-    if count != 1 or path.read_text() != after:
+        path.write_text(file)
+    if not path.exists() or path.read_text() != file:
         complain(
-            "values.schema.json does not list the settings of docs/configuration.md: "
+            "files/settings.yaml has other settings than docs/configuration.md: "
             "UPDATE_EXPECT=1 just compose-check"
         )
     for name in (set(OWN) - set(rows)) | (set(rows) - SETTINGS):
         complain(f"{name} is no setting that is described, or none of the binary")
+    for name, kind in kinds.items():
+        if kind == "TIME" or kind in NUMBERS:
+            check_range(name, kind)
 
+
+def takes(name, text):
+    """Whether the binary takes a value of a setting."""
+    # A session lasts at least as long as its token: this holds for each time that is tried.
+    given = {"STAUNCH_REFRESH_TOKEN_TIME": "720h"} if name == "access-token-time" else {}
+    given |= {"STAUNCH_ACCESS_TOKEN_TIME": "1ms"} if name == "refresh-token-time" else {}
+    given["STAUNCH_" + name.upper().replace("-", "_")] = text
+    ran = subprocess.run([STAUNCH, "config"], capture_output=True, text=True, env=given, cwd="/")
+    return ran.returncode == 0
+
+
+def check_range(name, kind):
+    """The binary takes the ends of a range, and nothing beyond; without an end it takes much."""
+    least, most = RANGES.get(name, (None, None))
+    is_time = kind == "TIME"
+    least = least or ("1ms" if is_time else "1")
+    amount = lambda text: int(re.match(r"\d+", text)[0]) * UNITS.get(re.sub(r"\d+", "", text), 1)
+    text = lambda number: f"{number}ms" if is_time else str(number)
+    wanted = [(least, True), (text(amount(least) - 1), False)]
+    wanted += [(most, True), (text(amount(most) + 1), False)] if most else []
+    wanted += [("10000d" if is_time else "1000000000", True)] if not most else []
+    for value, is_taken in wanted:
+        if takes(name, value) != is_taken:
+            complain(f"{name}: the chart has the range {least} to {most}, and {value} is one more")
+
+
+SETTINGS_HEAD = """\
+# The settings that `settings` takes with the kinds of their values, those that other values make, and the
+# ranges. Written from docs/configuration.md and tests/deploy/chart_check.py: UPDATE_EXPECT=1 just compose-check
+"""
 
 # Files of compose/kubernetes: the values that they are rendered with, and the kinds that they have.
 CUSTOM_KINDS = {

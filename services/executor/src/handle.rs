@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bus::Delivery;
 use chassis::Point;
-use model::limits;
+use model::{CommandId, limits};
 use protocol::{Body, Command, Refusal};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
@@ -15,7 +15,8 @@ use crate::metrics::METRICS;
 use crate::pipeline::settle::answer;
 use crate::poison::{self, Mark};
 use crate::stop::{Stop, Verdict};
-use crate::{actor, route};
+use crate::work::id_of;
+use crate::{actor, route, unfit};
 
 /// The name of the task of each delivery.
 const TASK: &str = "executor: delivery";
@@ -50,14 +51,14 @@ async fn take(cx: &Cx, delivery: &Delivery) {
 async fn apply(cx: &Cx, delivery: &Delivery) -> Verdict {
     let mut command = match Command::decode(&delivery.message, &fallback_id(delivery)) {
         Ok(command) => command,
-        Err(garbled) => return verdict(cx, delivery, &Stop::garbled(garbled)),
+        Err(garbled) => return ended(cx, delivery, Stop::garbled(garbled)).await,
     };
     cx.at(Point::Decoded).await;
     if let Some(after) = held(cx, &command) {
         return Verdict::Retry(after);
     }
     if let Err(stop) = attach(cx, delivery, &mut command).await {
-        return verdict(cx, delivery, &stop);
+        return ended(cx, delivery, stop).await;
     }
     let instance_id = match &command.body {
         Body::Event(_) | Body::Task(_) => None,
@@ -69,9 +70,26 @@ async fn apply(cx: &Cx, delivery: &Delivery) -> Verdict {
         Some(id) => actor::apply(cx, id, command, delivery).await,
         None => match route::apply(cx, &command).await {
             Ok(()) => Verdict::Ack,
-            Err(stop) => verdict(cx, delivery, &stop),
+            Err(stop) => ended(cx, delivery, stop).await,
         },
     }
+}
+
+/// The verdict for a message that goes no further. Where it can never be read as the result of a task, the
+/// attempt fails first: after a crash in between, the message comes again.
+async fn ended(cx: &Cx, delivery: &Delivery, stop: Stop) -> Verdict {
+    if let Stop::Dead(Refusal::Garbled, reason) | Stop::Refused(Refusal::Garbled, reason) = &stop {
+        let id = id_of(&delivery.message);
+        let id = id.unwrap_or_else(|| CommandId::new(fallback_id(delivery)));
+        match Box::pin(unfit::fail(cx, delivery, &id, reason)).await {
+            Ok(()) => {}
+            Err(later) if later.is_passing() => return verdict(cx, delivery, &later),
+            Err(failed) => {
+                tracing::error!(%failed, ?delivery, "an attempt with an unfit result goes on waiting");
+            }
+        }
+    }
+    verdict(cx, delivery, &stop)
 }
 
 /// The delay of a start from a long chain, if too many of them came just now.

@@ -33,6 +33,7 @@ mod route;
 mod sample;
 mod stop;
 mod tenure;
+mod unfit;
 mod watched;
 #[cfg(test)]
 mod wired;

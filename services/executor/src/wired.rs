@@ -19,4 +19,5 @@ mod searchable;
 mod secret;
 mod share;
 mod task;
+mod unfit;
 mod world;

@@ -35,6 +35,7 @@ use crate::metrics::Metrics;
 use crate::oidc::{self, Oidc};
 use crate::problem::Problem;
 use crate::rate::Rates;
+use crate::told::Told;
 use crate::waiters::Waiters;
 use crate::wake::Wake;
 
@@ -98,6 +99,8 @@ pub(crate) struct App {
     pub(crate) counts: Mutex<Option<(Instant, Value)>>,
     /// The definitions with unfinished instances, and until when they are given again.
     pub(crate) unfinished: Mutex<Option<(Instant, Value)>>,
+    /// The documents of activity types that the log has named as unusable.
+    pub(crate) told_types: Told,
     /// Limits of the rate of requests.
     pub(crate) rates: Rates,
     /// The number of commands that wait.
@@ -165,6 +168,7 @@ impl App {
             last_hour: Mutex::default(),
             counts: Mutex::default(),
             unfinished: Mutex::default(),
+            told_types: Told::default(),
             rates: Rates::new(&config),
             backlog: Backlog::new(config.backlog_max),
             backing: Backing::default(),

@@ -174,6 +174,24 @@ impl Params {
         }
     }
 
+    /// Refuses two values of one of these names, which would have to be one. The same value twice is one.
+    pub(crate) fn single(&self, names: &[&str]) -> Result<(), Problem> {
+        const SHOWN_MAX: usize = 50;
+        for name in names {
+            let mut values = self.named(name);
+            let first = values.next();
+            if let Some((first, other)) = first.zip(values.find(|value| Some(*value) != first)) {
+                let [first, other] =
+                    [first, other].map(|value| value.chars().take(SHOWN_MAX).collect::<String>());
+                return Err(Problem::bad_request(format!(
+                    "query parameter {name} is there with several values, {first:?} and {other:?}: \
+                     send one request for each"
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// The names, as they were sent.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(name, _)| name.as_str())
@@ -308,6 +326,17 @@ mod tests {
         assert!(params.flag("page").unwrap_err().detail().contains("use true or false"));
         let problem = params.read::<u64>("ids").unwrap_err();
         let expected = "query parameter ids is \"a,b\": it has to be a whole number from 0 on";
+        assert_eq!(problem.detail(), expected);
+    }
+
+    #[test]
+    fn two_values_where_one_is_meant_are_refused() {
+        let pairs = [("type", "a,b"), ("TYPE", "a,b"), ("type", ""), ("page", "1"), ("Page", "2")];
+        let params = Params(pairs.map(|(k, v)| (k.to_owned(), v.to_owned())).to_vec());
+        assert!(params.single(&["type", "version"]).is_ok());
+        let problem = params.single(&["type", "page"]).unwrap_err();
+        let expected = "query parameter page is there with several values, \"1\" and \"2\": send one \
+                        request for each";
         assert_eq!(problem.detail(), expected);
     }
 

@@ -57,6 +57,7 @@ mod shield;
 mod test_run;
 #[cfg(test)]
 mod tests;
+mod told;
 mod trace;
 mod validating;
 mod waiters;

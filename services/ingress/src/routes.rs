@@ -175,6 +175,7 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(tasks::fail))
         .routes(routes!(activity_types::list, activity_types::register))
         .routes(routes!(activity_types::delete))
+        .routes(routes!(short_form::schema))
         .routes(routes!(activity_types::pools))
         .routes(routes!(activity_types::at_work))
         .routes(routes!(descriptors::activities))

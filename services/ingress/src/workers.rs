@@ -23,7 +23,7 @@ pub(crate) struct Registered {
     pub(crate) faulty: BTreeMap<String, Vec<String>>,
 }
 
-/// Reads all documents.
+/// Reads all documents. The log names those that cannot be used.
 ///
 /// # Errors
 /// 503 when NATS does not answer.
@@ -39,6 +39,10 @@ pub(crate) async fn registered(app: &App) -> Result<Registered, Problem> {
                 registered.faulty.insert(key, flaws);
             }
         }
+    }
+    for (key, flaws) in app.told_types.news(&registered.faulty) {
+        let reason = flaws.join("; ");
+        tracing::warn!(key, reason, "a document in the bucket of activity types is not used");
     }
     registered.types.sort_by_key(|kind| (kind.type_name.clone(), kind.version));
     Ok(registered)
@@ -105,6 +109,14 @@ fn read(key: &str, bytes: &[u8]) -> Result<ActivityType, Vec<String>> {
     let Some((name, version)) = named else {
         return Err(vec![format!("the key {key:?} is no type with its version, such as Ship.1")]);
     };
+    let own = subject::activity_key(&name, version);
+    if key != own {
+        return Err(vec![format!(
+            "the key of {name}@{version} is {own}, not {key}: write the document there, and remove this \
+             key (nats kv del {} {key})",
+            Bucket::Activities.name()
+        )]);
+    }
     if let Some(members) = document.as_object_mut() {
         members.entry("type").or_insert_with(|| json!(name));
         members.entry("version").or_insert_with(|| json!(version));
@@ -190,6 +202,8 @@ mod tests {
         assert_eq!(charge.label(), "Acme.Charge@2");
         for (key, document, part) in [
             ("upper", "{}", "no type with its version"),
+            ("Acme.Charge.2", "{}", "the key of Acme.Charge@2 is Acme=2ECharge.2"),
+            ("Acme=2echarge.2", "{}", "the key of Acme.charge@2 is Acme=2Echarge.2"),
             ("upper.1", "{", "no JSON"),
             ("upper.1", "[]", "a JSON object"),
             ("upper.1", r#"{"type": "lower"}"#, "about lower@1"),

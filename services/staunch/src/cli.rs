@@ -78,7 +78,7 @@ enum Command {
     Events(events::EventsArgs),
     /// Shows a message in MessagePack as JSON
     Decode(decode::DecodeArgs),
-    /// Shows tasks and activity types of workers; registers types, and prints permissions
+    /// Shows tasks and activity types of workers; posts tasks to a URL, and more
     Worker(worker::WorkerArgs),
     /// Lists the tasks that workflows wait for
     Task(task::TaskArgs),
@@ -175,6 +175,12 @@ fn begin(cli: Cli) -> Result<ExitCode, Failure> {
             roles::check_texts(&settings)?;
             roles::check_files(&settings)?;
             config::run(&settings, format).map(|()| ExitCode::SUCCESS)
+        }
+        Command::Worker(worker::WorkerArgs { verb: worker::Verb::Forward(args) }) => {
+            let settings = client_settings(&args.settings, true)?;
+            Ok(host(settings, async move |settings, life| {
+                worker::forward(*args, &settings, &life).await
+            }))
         }
         command => to_its_end(command, format).map(|()| ExitCode::SUCCESS),
     }

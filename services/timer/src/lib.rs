@@ -5,6 +5,7 @@
 //! hashing over the live nodes, without a leader: if two see different members, both try and one
 //! wins. This service never changes an instance; it publishes commands.
 
+mod advisories;
 mod clock;
 mod config;
 mod context;

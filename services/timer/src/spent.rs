@@ -21,7 +21,7 @@ use crate::{Context, Error};
 /// The time between two looks through the consumers.
 const PAUSE: Duration = Duration::from_secs(60);
 /// The same, where the login of this process may not look.
-const DENIED_PAUSE: Duration = Duration::from_secs(3_600);
+pub(crate) const DENIED_PAUSE: Duration = Duration::from_secs(3_600);
 /// Messages of a consumer that one look reads.
 const READ: usize = 1_000;
 /// Tasks whose instances one query looks for.
@@ -35,7 +35,7 @@ pub(crate) struct Spent {
     /// What nats-server has said since the last sweep, by the sequence in the stream.
     advised: BTreeMap<u64, Advisory>,
     /// What the last look has found.
-    seen: BTreeSet<u64>,
+    seen: BTreeSet<(u64, Timestamp)>,
     /// No look begins before this.
     again_at: Option<Instant>,
 }
@@ -130,15 +130,15 @@ impl Spent {
         let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
         for pool in cx.bus.task_pools().await?.iter().filter(|pool| may_have_spent(pool)) {
             let own = subject::task(&pool.task_type, pool.version);
-            for (sequence, _, message) in cx.bus.select(Stream::Tasks, &own, 1, READ).await? {
+            for (sequence, at, message) in cx.bus.select(Stream::Tasks, &own, 1, READ).await? {
                 if sequence > pool.delivered {
                     break;
                 }
-                if self.seen.contains(&sequence) {
+                if self.seen.contains(&(sequence, at)) {
                     let deliveries = pool.deliveries_max.unwrap_or_default();
                     found.push(Task { sequence, message, deliveries });
                 }
-                seen.insert(sequence);
+                seen.insert((sequence, at));
             }
         }
         self.seen = seen;

@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use bus::{Pools, Stream};
 use chassis::Point;
-use futures::StreamExt as _;
 use model::{CommandId, InstanceId, Timestamp, derived, limits};
 use protocol::{Body, Command, Message, Perform, header, subject};
 use store::{Cleared, InstanceFilter, Leftover, Nameless, OutboxRow, Page, PendingCommand};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::advisories::Advisories;
 use crate::lost::Lost;
 use crate::memory::{Memory, Try};
 use crate::outbox::Outbox;
@@ -99,17 +99,13 @@ impl Sweep {
     pub async fn serve(mut self, stop: &CancellationToken) {
         let mut ticks = tokio::time::interval(self.cx.config.sweep_every);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        let subscribed = self.cx.bus.subscribe(subject::TASK_SPENT).await;
-        let mut advisories = subscribed.unwrap_or_else(|error| {
-            tracing::debug!(%error, "what nats-server says of tasks is not heard");
-            futures::stream::empty().boxed()
-        });
+        let mut advisories = Advisories::default();
         loop {
             tokio::select! {
                 biased;
                 () = stop.cancelled() => return,
-                Some(advisory) = advisories.next() => {
-                    self.spent.hear(&advisory.message);
+                advisory = advisories.next(&self.cx) => {
+                    self.spent.hear(&advisory);
                     continue;
                 }
                 _ = ticks.tick() => {}

@@ -79,10 +79,14 @@ pub(crate) fn taking(
 
 /// Checks where a stream is begun.
 pub(crate) fn check_from(from: &str) -> Result<(), String> {
-    if BEGINNINGS.contains(&from) || Timestamp::parse(from).is_ok() {
-        return Ok(());
+    match Timestamp::parse(from) {
+        Ok(_) => Ok(()),
+        Err(_) if BEGINNINGS.contains(&from) => Ok(()),
+        Err(error) if error.is_out_of_range() => Err(error.to_string()),
+        Err(_) => Err(format!(
+            "{from:?} is neither `new` nor `all` nor a time such as 2026-01-31T08:00:00Z"
+        )),
     }
-    Err(format!("{from:?} is neither `new` nor `all` nor a time such as 2026-01-31T08:00:00Z"))
 }
 
 /// Where the stream is begun.

@@ -200,6 +200,9 @@ mod tests {
         ] {
             assert_eq!(problems(document(given.clone())).len(), 1, "{given} {property}");
         }
+        let beyond = json!({"stream": "ORDERS", "from": "9999-12-31T23:59:59Z"});
+        let said = problems(document(beyond)).concat();
+        assert!(said.contains("the latest time is 9999-12-30T22:00:00.999Z"), "{said}");
         for (given, said) in [
             (json!({"inOrder": true}), "inOrder"),
             (

@@ -2,6 +2,7 @@
 
 use engine::outside::{check_bucket, check_key, check_subject};
 use engine::{Descriptor, Failure, Kind, Outgoing, Planning, Step, Type};
+use model::Map;
 use serde_json::Value;
 
 use crate::called;
@@ -61,10 +62,35 @@ pub(crate) fn check(node: &mut Planning<'_>, input: &str, is_good: fn(&str) -> R
     }
 }
 
+/// Checks the inputs of a message that are written out.
+pub(crate) fn check_message(node: &mut Planning<'_>) {
+    check(node, "subject", check_subject);
+    let names = node.literal("headers").and_then(Value::as_object).into_iter().flat_map(Map::keys);
+    let flaw = names.map(|name| check_header(name)).find_map(Result::err);
+    if let Some(flaw) = flaw {
+        node.problem("headers", flaw);
+    }
+}
+
+/// Checks the name of a header of a message.
+fn check_header(name: &str) -> Result<(), String> {
+    if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b':') {
+        return Ok(());
+    }
+    let shown: String = name.chars().take(100).collect();
+    Err(format!(
+        "{shown:?} is no name of a header: use printable characters of ASCII, without spaces and colons"
+    ))
+}
+
 /// The message that the inputs make.
 pub(crate) fn message(step: &mut Step<'_, '_>) -> Result<Outgoing, Failure> {
     let subject = named(step, "subject", check_subject)?;
     let headers = headers(step.object("headers")?, JOINED);
+    let wrong = headers.keys().map(|name| check_header(name)).find_map(Result::err);
+    if let Some(flaw) = wrong {
+        return Err(Failure::input("headers", flaw));
+    }
     let content = step.content("content")?;
     Ok(Outgoing { subject, headers, content })
 }
@@ -99,6 +125,6 @@ pub(crate) fn revision(step: &mut Step<'_, '_>) -> Result<Option<u64>, Failure> 
 }
 
 /// The failure of a call to NATS, if it has no result.
-pub(crate) fn failure(input: &model::Map) -> Option<Failure> {
+pub(crate) fn failure(input: &Map) -> Option<Failure> {
     called::failure(input, "Nats")
 }

@@ -1,6 +1,5 @@
 //! PublishMessage: sends a message to a subject of NATS.
 
-use engine::outside::check_subject;
 use engine::{Activity, Decision, Descriptor, NatsCall, Next, Plan, Planning, Resumed, Step, Type};
 
 use crate::nats;
@@ -21,7 +20,7 @@ impl Activity for PublishMessage {
     }
 
     fn plan(&self, node: &mut Planning<'_>) -> Plan {
-        nats::check(node, "subject", check_subject);
+        nats::check_message(node);
         None
     }
 
@@ -83,6 +82,25 @@ mod tests {
             let mut player = player(document(json!({"js": format!("'{subject}'")})));
             player.start(json!({}));
             assert!(player.incident().unwrap().contains(subject), "{subject}");
+            assert!(player.state().calls.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_header_that_cannot_be_sent_is_named() {
+        for name in ["A B", "A:", "", "\u{e4}", "A\r\nB"] {
+            let mut written = document(json!("orders.new"));
+            written["root"]["headers"] = json!({"X-Order": "7", name: "1"});
+            let mut computed = document(json!("orders.new"));
+            let headers = format!("({})", json!({name: "1"}));
+            computed["root"]["headers"] = json!({"js": headers});
+            let shown = format!("{name:?} is no name of a header");
+            let found = problems(written);
+            assert!(found.iter().any(|problem| problem.contains(&shown)), "{found:?}");
+            let mut player = player(computed);
+            player.start(json!({}));
+            let incident = player.incident().unwrap();
+            assert!(incident.contains("headers") && incident.contains(&shown), "{incident}");
             assert!(player.state().calls.is_empty());
         }
     }

@@ -1,6 +1,5 @@
 //! Request: asks whoever answers on a subject of NATS.
 
-use engine::outside::check_subject;
 use engine::{
     Activity, Decision, Descriptor, Failure, NatsCall, Next, Plan, Planning, Resumed, Step, Type,
 };
@@ -29,7 +28,7 @@ impl Activity for Request {
     }
 
     fn plan(&self, node: &mut Planning<'_>) -> Plan {
-        nats::check(node, "subject", check_subject);
+        nats::check_message(node);
         None
     }
 

@@ -23,6 +23,8 @@ pub(crate) struct RunTask;
 const TIMEOUT: &str = "TaskTimeout";
 const FAILED: &str = "TaskFailed";
 const CANCELLED: &str = "TaskCancelled";
+/// The only outcome.
+const DONE: &str = "Done";
 /// Characters of the code of a worker that an incident keeps.
 const CODE_CHARS_MAX: usize = 200;
 
@@ -40,7 +42,7 @@ impl Activity for RunTask {
             .input("timeout", Type::TimeSpan, "The time limit of all attempts together.")
             .output("taskId", Type::String, "The task's id.")
             .output("result", Type::Object, "The worker's result.")
-            .outcomes(&["Done"])
+            .outcomes(&[DONE])
     }
 
     fn plan(&self, node: &mut Planning<'_>) -> Plan {
@@ -63,7 +65,11 @@ impl Activity for RunTask {
     }
 
     fn resume(&self, step: &mut Step<'_, '_>, resumed: Resumed) -> Decision {
-        let Some((result, _)) = report_of(step, resumed)? else { return Ok(Next::Wait) };
+        let Some((result, outcome)) = report_of(step, resumed)? else { return Ok(Next::Wait) };
+        if let Some(other) = outcome.filter(|outcome| outcome != DONE) {
+            let message = format!("RunTask has no outcome {other}: it has {DONE}");
+            return Err(Failure::new("InvalidTaskResult", message).in_category("Task"));
+        }
         step.set_output("result", result)?;
         Ok(Next::done())
     }
@@ -309,6 +315,22 @@ mod tests {
         assert!(player.resume(WAIT, json!({"RunTaskInput": "shipped"})));
         assert_eq!(player.state().output["Got"], json!("shipped"));
         assert_eq!(cancels(&player), []);
+    }
+
+    #[test]
+    fn an_outcome_that_it_does_not_have_is_an_incident() {
+        let completed = |outcome: &str| {
+            let report = json!({"status": "completed", "outcome": outcome});
+            json!({"RunTaskInput": 1, "RunTaskReport": report})
+        };
+        let mut player = started(json!({}));
+        assert!(player.resume(WAIT, completed("Done")));
+        assert_eq!(player.status(), SubStatus::Finished);
+        let mut player = started(json!({}));
+        assert!(player.resume(WAIT, completed("Nope")));
+        let (code, message) = incident(&player);
+        assert_eq!(code, "InvalidTaskResult");
+        assert_eq!(message, "RunTask has no outcome Nope: it has Done");
     }
 
     #[test]

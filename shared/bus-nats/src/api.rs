@@ -108,6 +108,11 @@ impl Api {
         self.refusals.about(subject)
     }
 
+    /// What the server refuses to this connection.
+    pub(crate) fn refusals(&self) -> &Refusals {
+        &self.refusals
+    }
+
     /// The full subject of an API call.
     pub(crate) fn subject(&self, call: &str) -> String {
         format!("{}.{call}", self.prefix)

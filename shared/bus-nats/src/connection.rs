@@ -52,6 +52,13 @@ pub(crate) struct Link {
     pub(crate) refusals: Refusals,
     /// Grows with every connect and reconnect.
     epoch: Arc<watch::Sender<u64>>,
+    trouble: Arc<Mutex<Option<Trouble>>>,
+}
+
+/// Why no connection was made after the one with this epoch was lost.
+struct Trouble {
+    epoch: u64,
+    reason: String,
 }
 
 impl Link {
@@ -69,6 +76,7 @@ impl Link {
             closed: closed.clone(),
             options: Arc::new(options.clone()),
             explain_at: Arc::default(),
+            trouble: Arc::default(),
         };
         let give_up = Instant::now() + options.connect_max;
         let client = loop {
@@ -86,14 +94,28 @@ impl Link {
             }
             tokio::time::sleep(CONNECT_AGAIN).await;
         };
-        let Heard { refusals, epoch, .. } = heard;
-        let link = Self { client, inbox, user: target.login.to_string(), refusals, epoch };
+        let Heard { refusals, epoch, trouble, .. } = heard;
+        let link = Self { client, inbox, user: target.login.to_string(), refusals, epoch, trouble };
         check_version(&link.server_version())?;
         Ok(link)
     }
 
     pub(crate) fn is_connected(&self) -> bool {
         self.client.connection_state() == async_nats::connection::State::Connected
+    }
+
+    /// The error while no connection is made, once its reason is known.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if self.is_connected() {
+            return Ok(());
+        }
+        let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*trouble {
+            Some(Trouble { epoch, reason }) if *epoch == *self.epoch.borrow() => {
+                Err(Error::Unavailable(format!("NATS is not reached: {reason}")))
+            }
+            _ => Ok(()),
+        }
     }
 
     pub(crate) fn server_version(&self) -> String {
@@ -188,6 +210,8 @@ struct Heard {
     options: Arc<Options>,
     /// When the reason of a failed connection is looked for again; at once if none.
     explain_at: Arc<Mutex<Option<Instant>>>,
+    /// The reason that was found.
+    trouble: Arc<Mutex<Option<Trouble>>>,
 }
 
 fn settings(options: &Options, login: &Login, inbox: &str, heard: Heard) -> ConnectOptions {
@@ -231,8 +255,8 @@ fn secured(mut settings: ConnectOptions, options: &Options) -> ConnectOptions {
 }
 
 impl Heard {
-    /// Logs why no connection is made, such as a certificate that has expired: the client reports
-    /// only the kind of the error, so this tries once more.
+    /// Logs and keeps why no connection is made, such as a certificate that has expired: the client
+    /// reports only the kind of the error, so this tries once more.
     async fn explain(&self) {
         let now = Instant::now();
         let may = {
@@ -246,8 +270,11 @@ impl Heard {
         if !may || self.closed.is_cancelled() {
             return;
         }
+        let epoch = *self.epoch.borrow();
         if let Ok(Some(reason)) = tokio::time::timeout(EXPLAIN_MAX, reason(&self.options)).await {
             tracing::warn!(purpose = self.purpose, "NATS is not reached: {reason}");
+            let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+            *trouble = Some(Trouble { epoch, reason });
         }
     }
 
@@ -259,6 +286,7 @@ impl Heard {
                 if *self.epoch.borrow() > 0 {
                     meter::NATS_RECONNECTS.inc(&[purpose]);
                 }
+                self.refusals.connected();
                 self.epoch.send_modify(|epoch| *epoch += 1);
                 tracing::info!(purpose, "connected to NATS");
             }
@@ -284,7 +312,9 @@ impl Heard {
             }
             Event::ServerError(ServerError::Other(text)) if Refusals::is_one(text) => {
                 meter::NATS_ERRORS.inc(&[purpose]);
-                self.refusals.add(text);
+                if !self.refusals.add(text) {
+                    return tracing::debug!(purpose, "NATS refuses again: {text}");
+                }
                 tracing::error!(
                     purpose,
                     "NATS refuses: {text}; `staunch nats-permissions` prints what each role needs, and \

@@ -20,6 +20,9 @@ const STORAGE_ADVICE: &str = ". The server reserves the whole size of a stream w
      3 GiB for all of them: give JetStream more with max_file_store (unset, it is three quarters \
      of the free disk)";
 
+/// Limits of a stream that an operator may raise.
+const RAISED: [&str; 2] = ["max_bytes", "max_age"];
+
 /// Calls the API, and again while a cluster elects its leaders.
 async fn call(api: &Api, subject: &str, body: &Value) -> Result<Value, ApiError> {
     let give_up = Instant::now() + PATIENCE;
@@ -61,12 +64,24 @@ pub(crate) async fn consumer_config(
     }
 }
 
-pub(crate) async fn ensure_stream(api: &Api, name: &str, wanted: &Value) -> Result<(), Error> {
+/// Creates a stream as `new`, or gives one that is there the settings of `wanted`. Limits that were
+/// raised stay.
+pub(crate) async fn ensure_stream(
+    api: &Api,
+    name: &str,
+    wanted: &Value,
+    new: &Value,
+) -> Result<(), Error> {
     let there = stream_config(api, name).await?;
     let (subject, config) = match there {
-        None => (format!("STREAM.CREATE.{name}"), wanted.clone()),
+        None => (format!("STREAM.CREATE.{name}"), new.clone()),
         Some(there) => {
-            let merged = merge(&there, wanted);
+            let mut merged = merge(&there, wanted);
+            for limit in RAISED {
+                if is_above(&there[limit], &merged[limit]) {
+                    merged[limit] = there[limit].clone();
+                }
+            }
             if merged == there {
                 return Ok(());
             }
@@ -114,6 +129,12 @@ fn merge(there: &Value, wanted: &Value) -> Value {
         }
     }
     merged
+}
+
+/// One limit of a stream is above another one. There is none where it is missing, 0 or negative.
+fn is_above(one: &Value, other: &Value) -> bool {
+    let limit = |value: &Value| value.as_i64().filter(|limit| *limit > 0).unwrap_or(i64::MAX);
+    limit(one) > limit(other)
 }
 
 /// The server leaves such a setting out.

@@ -22,17 +22,16 @@ use crate::topology::Topology;
 pub(crate) struct Healer {
     api: Api,
     topology: Arc<Topology>,
-    /// The number of replicas with which lost streams are created again. None: only the buckets in
-    /// memory are.
-    replicas: Option<usize>,
+    /// All lost streams are created again, not only the buckets in memory.
+    keeps_all: bool,
     /// Held while one task creates a stream.
     at_work: Arc<Mutex<()>>,
 }
 
 impl Healer {
-    pub(crate) fn new(api: Api, replicas: Option<usize>) -> Result<Self, Error> {
+    pub(crate) fn new(api: Api, keeps_all: bool) -> Result<Self, Error> {
         let topology = Arc::new(Topology::embedded()?);
-        Ok(Self { api, topology, replicas, at_work: Arc::default() })
+        Ok(Self { api, topology, keeps_all, at_work: Arc::default() })
     }
 
     /// Creates a stream again in the background, if it is gone. An election looks the same from
@@ -67,11 +66,10 @@ impl Healer {
     async fn make(&self, stream: &str) -> bool {
         let bucket = self.topology.bucket.iter().find(|spec| spec.stream() == stream);
         let is_volatile = bucket.is_some_and(|spec| spec.is_volatile());
-        if !is_volatile && self.replicas.is_none() {
+        if !is_volatile && !self.keeps_all {
             return false;
         }
-        let mut placement = self.placement_of_commands().await;
-        placement.replicas = self.replicas.unwrap_or(placement.replicas);
+        let placement = self.placement_of_commands().await;
         let named = self.topology.stream.iter().find(|spec| spec.name == stream);
         let config = bucket
             .map(|spec| spec.config(&placement))
@@ -97,7 +95,7 @@ impl Healer {
         if self.api.call(&call, &Value::Null).await.is_ok() {
             return true;
         }
-        self.replicas.is_some() && ensure_consumer(&self.api, spec).await.is_ok()
+        self.keeps_all && ensure_consumer(&self.api, spec).await.is_ok()
     }
 
     async fn placement_of_commands(&self) -> Placement {

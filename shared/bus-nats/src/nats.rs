@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use async_nats::Client;
 use async_nats::jetstream::{self, Context};
 use bus::{Bucket, Error};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -84,6 +85,12 @@ impl NatsBus {
     #[must_use]
     pub fn is_connected(&self) -> bool {
         self.inner.data.is_connected() && self.inner.control.is_connected()
+    }
+
+    /// The connection that carries commands, for a task worker of this process.
+    #[must_use]
+    pub fn client(&self) -> Client {
+        self.inner.data.client.clone()
     }
 
     /// Completes when the bus was closed, by [`NatsBus::close`].

@@ -34,9 +34,9 @@ pub struct Options {
     /// among them. The name of the user follows, if the login has one: so each user may be allowed
     /// its own answers alone. Clients of Staunch listen below `_INBOX.`, so ours differs.
     pub inbox_prefix: String,
-    /// The server's streams, buckets and consumer are created again when it has lost them, with
-    /// this many replicas: for development and tests. If none, only the buckets in memory are.
-    pub keep_provisioned: Option<usize>,
+    /// The server's streams, buckets and consumer are created again when it has lost them, with as many
+    /// copies as the stream of commands, or one. Otherwise only the buckets in memory are.
+    pub keep_provisioned: bool,
     /// The longest wait for the first connection.
     pub connect_max: Duration,
 }
@@ -65,7 +65,7 @@ impl Options {
             tls: Tls::default(),
             domain: None,
             inbox_prefix: INBOX_PREFIX.to_owned(),
-            keep_provisioned: None,
+            keep_provisioned: false,
             connect_max: Duration::from_secs(10),
         }
     }

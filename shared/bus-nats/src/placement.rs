@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 
-/// The number of copies of each stream and bucket, and which servers may have them. Without a cluster
-/// and tags, that is the cluster of the server that is asked, or another one with enough servers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The number of copies of each stream and bucket, and which servers may have them. What it does not say
+/// stays as it is; a new stream gets it from the stream of commands. Where that says nothing either,
+/// there is one copy, in the cluster of the server that is asked, or in another one with room.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placement {
     /// Copies: 1 for one server, 3 or 5 for a cluster.
-    pub replicas: usize,
+    pub replicas: Option<usize>,
     /// Only servers of this cluster.
     pub cluster: Option<String>,
     /// Only servers that have all of these tags.
@@ -22,15 +23,24 @@ impl Placement {
         let placement = &config["placement"];
         let tags = placement["tags"].as_array().into_iter().flatten();
         Self {
-            replicas: replicas.unwrap_or(1),
+            replicas,
             cluster: placement["cluster"].as_str().map(str::to_owned),
             tags: tags.filter_map(|tag| tag.as_str().map(str::to_owned)).collect(),
         }
     }
 
-    /// Adds it to the configuration of a stream. What is not said here stays as it is.
+    /// What this one does not say is as there.
+    pub(crate) fn or(&self, there: Self) -> Self {
+        let says_where = self.cluster.is_some() || !self.tags.is_empty();
+        let place = if says_where { self.clone() } else { there.clone() };
+        Self { replicas: self.replicas.or(there.replicas), ..place }
+    }
+
+    /// Adds it to the configuration of a stream.
     pub(crate) fn add_to(&self, config: &mut Value) {
-        config["num_replicas"] = self.replicas.into();
+        if let Some(replicas) = self.replicas {
+            config["num_replicas"] = replicas.into();
+        }
         if self.cluster.is_some() || !self.tags.is_empty() {
             let mut placement = json!({});
             if let Some(cluster) = &self.cluster {
@@ -46,6 +56,6 @@ impl Placement {
 
 impl From<usize> for Placement {
     fn from(replicas: usize) -> Self {
-        Self { replicas, cluster: None, tags: Vec::new() }
+        Self { replicas: Some(replicas), ..Self::default() }
     }
 }

@@ -10,7 +10,7 @@ use crate::topology::{BucketSpec, ConsumerSpec, StreamSpec, Topology};
 
 impl NatsBus {
     /// Creates what the embedded topology lists and the server lacks, and changes settings that
-    /// differ.
+    /// differ. Copies and places that are not said stay as they are, and so do limits that were raised.
     ///
     /// # Errors
     /// [`Error::NotProvisioned`] when a stream or bucket exists that cannot be changed, or when the
@@ -29,14 +29,18 @@ impl NatsBus {
         placement: &Placement,
     ) -> Result<(), Error> {
         let api = &self.open()?.data_api;
+        let there = stream_config(api, subject::COMMANDS_STREAM).await?.unwrap_or_default();
+        let new = placement.or(Placement::read(&there));
         for spec in &topology.stream {
-            ensure_stream(api, &spec.name, &spec.config(placement)).await?;
+            ensure_stream(api, &spec.name, &spec.config(placement), &spec.config(&new)).await?;
         }
         for spec in &topology.bucket {
-            ensure_stream(api, &spec.stream(), &spec.config(placement)).await?;
+            let (there, new) = (spec.config(placement), spec.config(&new));
+            ensure_stream(api, &spec.stream(), &there, &new).await?;
         }
         for spec in &topology.object_store {
-            ensure_stream(api, &spec.stream(), &spec.config(placement)).await?;
+            let (there, new) = (spec.config(placement), spec.config(&new));
+            ensure_stream(api, &spec.stream(), &there, &new).await?;
         }
         for spec in &topology.consumer {
             ensure_consumer(api, spec).await?;
@@ -55,20 +59,20 @@ impl NatsBus {
     }
 
     /// Compares the server's streams, consumers and buckets with the embedded topology. Limits and
-    /// replicas may differ. Object stores may be missing: who uses one that is says so. Buckets in memory that a single server has lost in a restart are
-    /// created again first.
+    /// replicas may differ. Object stores may be missing: who uses one that is says so. Buckets in memory
+    /// that a single server has lost in a restart are created again first.
     ///
     /// # Errors
     /// [`Error::NotProvisioned`] names everything that is missing or differs.
     pub async fn verify(&self) -> Result<(), Error> {
         let api = &self.open()?.data_api;
         let topology = Topology::embedded()?;
-        let (mut faults, one) = (Vec::new(), Placement::from(1));
+        let (mut faults, any) = (Vec::new(), Placement::default());
         let commands = topology.stream.first().map(|spec| spec.name.as_str()).unwrap_or_default();
         let is_provisioned = stream_config(api, commands).await?.is_some();
         for spec in &topology.stream {
             let there = stream_config(api, &spec.name).await?;
-            compare(&spec.name, there, &spec.config(&one), &StreamSpec::CHECKED, &mut faults);
+            compare(&spec.name, there, &spec.config(&any), &StreamSpec::CHECKED, &mut faults);
         }
         for spec in &topology.bucket {
             let mut there = stream_config(api, &spec.stream()).await?;
@@ -76,7 +80,7 @@ impl NatsBus {
                 there = stream_config(api, &spec.stream()).await?;
             }
             let name = format!("bucket {}", spec.name);
-            compare(&name, there, &spec.config(&one), &BucketSpec::CHECKED, &mut faults);
+            compare(&name, there, &spec.config(&any), &BucketSpec::CHECKED, &mut faults);
         }
         for spec in &topology.consumer {
             let there = consumer_config(api, &spec.stream, &spec.name).await?;

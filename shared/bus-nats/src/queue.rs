@@ -22,6 +22,8 @@ use crate::{NatsBus, select};
 
 /// Longer than the election of a leader (4 to 9 s).
 const PUBLISH_BUDGET: Duration = Duration::from_secs(12);
+/// A ping without an answer says after this time why there is no connection: before a health check ends.
+const REASON_AFTER: Duration = Duration::from_secs(1);
 const FIRST_PAUSE: Duration = Duration::from_millis(25);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 /// "no message found" and "sequence not found", of a message that was removed before.
@@ -203,8 +205,17 @@ impl Queue for NatsBus {
     }
 
     async fn ping(&self) -> Result<(), Error> {
-        self.backlog().await?;
         let inner = self.open()?;
+        let mut asked = self.backlog();
+        let answer = match tokio::time::timeout(REASON_AFTER, &mut asked).await {
+            Ok(answer) => answer,
+            // Without a connection there is no answer. A short loss of it is waited for.
+            Err(_) => {
+                inner.data.check()?;
+                asked.await
+            }
+        };
+        answer?;
         inner.publishes.check()?;
         inner.pull.check()
     }

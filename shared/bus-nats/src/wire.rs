@@ -6,10 +6,12 @@ use async_nats::client::{PublishErrorKind, RequestErrorKind};
 use async_nats::service::ServiceExt as _;
 use async_nats::{Client, PublishError, Request};
 use async_trait::async_trait;
-use bus::{Endpoint, Error, Incoming, Subscription, Wire};
+use bus::{Attempt, Endpoint, Error, Incoming, Subscription, Wire};
 use bytes::Bytes;
 use futures::StreamExt as _;
+use futures::stream::{once, select};
 use protocol::{Message, subject};
+use tokio::time::Instant;
 
 use crate::NatsBus;
 use crate::api::{headers_out, message_in, too_large};
@@ -35,6 +37,21 @@ impl Wire for NatsBus {
         let subscriber = subscriber
             .map_err(|error| Error::Unavailable(format!("the subscription {subject}: {error}")))?;
         Ok(self.until_closed(subscriber.map(|message| incoming(&message)).boxed()))
+    }
+
+    async fn subscribe_if_allowed(&self, subject: &str) -> Result<Attempt, Error> {
+        let inner = self.open()?;
+        let (since, subject) = (Instant::now(), subject.to_owned());
+        let messages = self.subscribe(&subject).await?.map(Ok);
+        let (refusals, user) = (inner.data_api.refusals().clone(), inner.data.user.clone());
+        // The server says in a message of its own that it has refused a subscription.
+        let refused = async move {
+            let refusal = refusals.of_subscription(&subject, since).await;
+            Err(Error::Denied(format!("{user} may not hear {subject}: NATS says {refusal}")))
+        };
+        let closed = inner.closed.clone();
+        let attempt = select(messages, once(refused));
+        Ok(attempt.take_until(async move { closed.cancelled().await }).boxed())
     }
 
     async fn request(&self, message: Message, timeout: Duration) -> Result<Message, Error> {

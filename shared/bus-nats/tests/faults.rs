@@ -268,6 +268,14 @@ async fn what_is_missing_or_different_is_named() {
     assert!(!error.contains("max_bytes"), "limits may differ: {error}");
     bus.provision(1).await.unwrap();
     bus.verify().await.unwrap();
+    let config = stream.info().await.unwrap().config.clone();
+    assert_eq!(config.discard, async_nats::jetstream::stream::DiscardPolicy::Old);
+    assert_eq!(config.max_bytes, 512 * 1024 * 1024, "a limit that was raised stays");
+    let lowered = async_nats::jetstream::stream::Config { max_bytes: 1_024, ..config };
+    context.update_stream(&lowered).await.unwrap();
+    bus.provision(1).await.unwrap();
+    let config = stream.info().await.unwrap().config.clone();
+    assert_eq!(config.max_bytes, 256 * 1024 * 1024, "one that was lowered does not");
     let status = bus.status().await.unwrap();
     assert_eq!(status.streams.len(), 12);
     assert!(status.is_connected && status.round_trip < BOUND);
@@ -339,7 +347,7 @@ async fn a_closed_bus_ends_what_listens() {
 #[tokio::test]
 async fn a_wiped_server_is_provisioned_again_where_that_is_asked_for() {
     let mut server = nats().await;
-    let options = Options { keep_provisioned: Some(1), ..Options::new(server.url()) };
+    let options = Options { keep_provisioned: true, ..Options::new(server.url()) };
     let bus = connect(options).await.unwrap();
     bus.provision(1).await.unwrap();
     let kv = bus.kv(Bucket::Definitions);

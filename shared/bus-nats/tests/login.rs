@@ -8,11 +8,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bus::{Error, Queue as _, Wire as _};
 use bus_nats::{Options, connect};
+use futures::StreamExt as _;
 use nkeys::KeyPair;
 use protocol::Message;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use testkit::{TestNats, eventually, nats_with};
+use testkit::{TestNats, eventually, nats_with, within};
 
 /// The longest wait for any condition.
 const BOUND: Duration = Duration::from_secs(20);
@@ -103,6 +104,33 @@ async fn a_request_that_the_server_refuses_is_not_taken_for_silence() {
     let unheard = ask("staunch.other.n1").await;
     assert!(matches!(unheard, Error::Unavailable(_)), "{unheard}");
     bus.close().await;
+}
+
+/// nats-server keeps the connection, and says nothing when the permissions are there.
+#[tokio::test]
+async fn a_subscription_that_the_server_refuses_ends_with_the_reason() {
+    let (server, _directory) = server(
+        r#"accounts { APP {
+            jetstream: enabled
+            users: [ { user: "timer", password: "hush",
+                permissions: { subscribe: { deny: ["secret.>"] } } } ]
+        } }"#,
+    )
+    .await;
+    let bus = connect(options(&server, "timer:hush@")).await.unwrap();
+    for _ in 0..2 {
+        let mut refused = bus.subscribe_if_allowed("secret.*").await.unwrap();
+        let error = within("the refusal", BOUND, refused.next()).await.unwrap().unwrap_err();
+        assert!(matches!(error, Error::Denied(_)), "{error}");
+        let text = error.to_string();
+        assert!(text.contains("user \"timer\" may not hear secret.*: NATS says"), "{text}");
+    }
+    let mut allowed = bus.subscribe_if_allowed("open.*").await.unwrap();
+    bus.send(Message { subject: "open.a".to_owned(), ..Message::default() }).await.unwrap();
+    let heard = within("a message", BOUND, allowed.next()).await.unwrap().unwrap();
+    assert_eq!(heard.message.subject, "open.a");
+    bus.close().await;
+    assert!(within("the end", BOUND, allowed.next()).await.is_none());
 }
 
 #[tokio::test]

@@ -2,8 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends with the first thing that is wrong")]
 
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use bus::{Bucket, Bus as _};
 use bus_nats::{Options, Placement, connect};
-use testkit::{TestNats, free_port, nats_with};
+use testkit::{TestNats, eventually, free_port, nats_cluster, nats_with};
 
 /// Two clusters of one server each, joined by gateways.
 async fn supercluster() -> [TestNats; 2] {
@@ -54,4 +58,32 @@ async fn everything_is_kept_in_the_cluster_that_was_named_and_stays_there() {
     let nowhere = bus.provision(Placement { tags, ..Placement::from(1) }).await;
     let error = nowhere.unwrap_err().to_string();
     assert!(error.contains("no suitable peers"), "{error}");
+}
+
+#[tokio::test]
+async fn copies_stay_as_they_are_where_nothing_is_said_of_them() {
+    let cluster = nats_cluster().await;
+    let urls: Vec<_> = cluster.iter().map(TestNats::url).collect();
+    let options = Options { keep_provisioned: true, ..Options::new(urls.join(",")) };
+    let bus = connect(options).await.unwrap();
+    bus.provision(3).await.unwrap();
+    let client = async_nats::connect(urls.as_slice()).await.unwrap();
+    let context = async_nats::jetstream::new(client);
+    let copies = async || {
+        let streams = bus.status().await.unwrap().streams.into_iter();
+        let copies: BTreeSet<_> = streams.map(|stream| stream.replicas).collect();
+        copies.into_iter().collect::<Vec<_>>()
+    };
+    context.delete_stream("KV_staunch_definitions").await.unwrap();
+    context.delete_stream("STAUNCH_DEAD").await.unwrap();
+    bus.provision(Placement::default()).await.unwrap();
+    assert_eq!(copies().await, [3]);
+    // A node that finds a stream gone makes it again with as many.
+    context.delete_stream("KV_staunch_timers").await.unwrap();
+    let kv = bus.kv(Bucket::Timers);
+    eventually("it is there again", Duration::from_secs(30), async || kv.get("x").await.is_ok())
+        .await;
+    assert_eq!(copies().await, [3]);
+    bus.provision(1).await.unwrap();
+    assert_eq!(copies().await, [1]);
 }

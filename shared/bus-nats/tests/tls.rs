@@ -5,9 +5,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use bus::Queue as _;
 use bus_nats::{Options, Tls, connect};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
-use testkit::{nats, nats_with};
+use testkit::{eventually, nats, nats_with};
 
 /// An authority whose certificate is in `<name>.pem`.
 fn authority(folder: &Path, name: &str) -> Issuer<'static, KeyPair> {
@@ -68,4 +69,32 @@ async fn a_connection_is_encrypted_and_both_sides_show_certificates() {
     let options = Options { url: plain.url(), ..options("tls://", Some("ca.pem"), None) };
     let refused = connect(options).await.map(drop).unwrap_err().to_string();
     assert!(refused.contains("has no TLS") && !refused.contains("is it running"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_ping_says_which_certificate_keeps_the_connection_from_being_made_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let folder = directory.path();
+    let (ours, theirs) = (authority(folder, "ca.pem"), authority(folder, "other.pem"));
+    let (cert, key) = signed(folder, "server", &ours);
+    let path = folder.join("server.conf");
+    std::fs::write(&path, format!("tls {{ cert_file: {cert:?}, key_file: {key:?} }}")).unwrap();
+    let mut server = nats_with(|options| options.config = Some(path)).await;
+    let tls = Tls { is_required: true, ca: Some(folder.join("ca.pem")), identity: None };
+    let url = server.url().replace("nats://", "tls://");
+    let bus = connect(Options { tls, ..Options::new(url) }).await.unwrap();
+    bus.provision(1).await.unwrap();
+    bus.ping().await.unwrap();
+    signed(folder, "server", &theirs);
+    server.server().restart().await.unwrap();
+    eventually("the reason is known", Duration::from_secs(30), async || {
+        let error = bus.ping().await.unwrap_err().to_string();
+        error.contains("NATS is not reached") && error.contains("certificate")
+    })
+    .await;
+    signed(folder, "server", &ours);
+    server.server().restart().await.unwrap();
+    let bound = Duration::from_secs(20);
+    eventually("the ping succeeds", bound, async || bus.ping().await.is_ok()).await;
+    bus.close().await;
 }

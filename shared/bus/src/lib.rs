@@ -36,7 +36,7 @@ pub use figures::{ConsumerFigures, Figures, StreamFigures};
 pub use home::{Home, NoHome, Stranger, home_of};
 pub use kv::{Bucket, Change, Entry, Kv, Put, Revision, TOMBSTONE_TTL, Watch};
 pub use lease::{Busy, Holding, Lease, Leases, Terms, look, look_at_all, take_away};
-pub use memory::{Fault, Faults, MemoryBus, Operation, ServerClock};
+pub use memory::{Fault, Faults, LateAcks, MemoryBus, Operation, ServerClock};
 pub use outside::{
     From, KeyValue, Object, Outside, OutsideError, Place, PlaceFigures, Stored, Taken,
 };
@@ -49,5 +49,5 @@ pub use queue::{Delivery, Fill, Pool, Queue, Receipt, SELECT_BYTES_MAX, Settle, 
 pub use rendezvous::owner_of;
 pub use shares::Passed;
 pub use tasks::{Handed, TaskAnswer, Tasks};
-pub use wire::{Endpoint, Incoming, Subscription, Wire};
+pub use wire::{Attempt, Endpoint, Incoming, Subscription, Wire};
 pub use workers::{Takes, Worker, workers};

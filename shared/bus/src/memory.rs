@@ -6,6 +6,7 @@
 //! implementation of [`Faults`] injects faults.
 
 mod bucket;
+mod consumer;
 mod fault;
 mod figures;
 mod kv;
@@ -27,6 +28,7 @@ use protocol::{Message, subject};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
+pub use consumer::LateAcks;
 pub use fault::{Fault, Faults, Operation};
 
 use crate::lock::lock;
@@ -127,6 +129,15 @@ impl MemoryBus {
         self.state().outside.streams.make(name, subject);
     }
 
+    /// Removes such a stream with all places in it. Returns when those of its messages were stored, in
+    /// nanoseconds, that are lost with it: a place, if there is any, has not settled them.
+    #[must_use]
+    pub fn remove_stream(&self, name: &str) -> Vec<i128> {
+        let lost = self.state().outside.streams.remove(name);
+        self.shared.arrived.notify_waiters();
+        lost
+    }
+
     /// Gives such a stream back from a backup: the same messages with the same numbers and times, and
     /// none of the places in it.
     pub fn restore_stream(&self, name: &str) {
@@ -179,6 +190,15 @@ impl MemoryBus {
     pub fn redeliver(&self) {
         self.state().log.redeliver(Instant::now());
         self.shared.arrived.notify_waiters();
+    }
+
+    /// The acknowledgements that came late until now.
+    #[must_use]
+    pub fn late_acks(&self) -> LateAcks {
+        let state = self.state();
+        let late = state.log.late_acks();
+        let of_earlier_stream = late.of_earlier_stream + state.outside.streams.late_settled();
+        LateAcks { of_earlier_stream, ..late }
     }
 
     /// The messages of a stream, in order.
@@ -375,18 +395,34 @@ impl MemoryBus {
         Ok(())
     }
 
-    fn delivery(&self, pulled: log::Pulled) -> Delivery {
-        let log::Pulled { sequence, attempt, stored_at, message } = pulled;
-        let settle = Box::new(MemorySettle { bus: self.clone(), sequence });
+    /// Does this now, or after the delay that a fault asks for.
+    fn when(&self, late: Option<Duration>, act: impl FnOnce(&Self) + Send + 'static) {
+        let Some(late) = late else { return act(self) };
+        let bus = self.clone();
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a fault that a test asked for, in the twin"
+        )]
+        tokio::spawn(async move {
+            tokio::time::sleep(late).await;
+            act(&bus);
+        });
+    }
+
+    fn delivery(&self, pulled: consumer::Pulled) -> Delivery {
+        let consumer::Pulled { address, stored_at, message } = pulled;
+        let (sequence, attempt) = (address.sequence, address.attempt);
+        let settle = Box::new(MemorySettle { bus: self.clone(), address });
         Delivery { message, sequence, attempt, stored_at, settle }
     }
 }
 
 /// The answers to one delivery. As with JetStream, sending an answer never fails while the
-/// connection is up, and nothing reports whether it arrived.
+/// connection is up, and nothing reports whether it arrived. As with the adapter, an answer to a
+/// delivery of a stream that was made anew since has no effect.
 struct MemorySettle {
     bus: MemoryBus,
-    sequence: u64,
+    address: consumer::Address,
 }
 
 impl MemorySettle {
@@ -415,20 +451,21 @@ impl MemorySettle {
 #[async_trait]
 impl Settle for MemorySettle {
     async fn ack(&self) -> Result<(), Error> {
-        let sequence = self.sequence;
-        self.send(Operation::Ack { sequence }, move |log, _| log.ack(sequence)).await
+        let address = self.address;
+        let operation = Operation::Ack { sequence: address.sequence };
+        self.send(operation, move |log, _| log.ack(address)).await
     }
 
     async fn retry(&self, delay: Duration) -> Result<(), Error> {
-        let sequence = self.sequence;
-        self.send(Operation::Retry { sequence }, move |log, now| log.retry(sequence, now + delay))
-            .await
+        let address = self.address;
+        let operation = Operation::Retry { sequence: address.sequence };
+        self.send(operation, move |log, now| log.retry(address, now + delay)).await
     }
 
     async fn progress(&self) -> Result<(), Error> {
-        let sequence = self.sequence;
-        self.send(Operation::Progress { sequence }, move |log, now| log.progress(sequence, now))
-            .await
+        let address = self.address;
+        let operation = Operation::Progress { sequence: address.sequence };
+        self.send(operation, move |log, now| log.progress(address, now)).await
     }
 }
 

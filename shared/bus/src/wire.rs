@@ -21,6 +21,10 @@ pub struct Incoming {
 /// Messages as they come. Survives reconnects; ends when the bus is closed.
 pub type Subscription = BoxStream<'static, Incoming>;
 
+/// As [`Subscription`], until the server refuses it: then its last item is [`Error::Denied`], after which
+/// nothing comes.
+pub type Attempt = BoxStream<'static, Result<Incoming, Error>>;
+
 /// One endpoint of a service, as the NATS Services API shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
@@ -44,6 +48,14 @@ pub trait Wire: Send + Sync {
     /// # Errors
     /// When the server cannot be asked.
     async fn subscribe(&self, subject: &str) -> Result<Subscription, Error>;
+
+    /// As [`Wire::subscribe`], for a subject that the login of this process may not be allowed to hear:
+    /// whoever gets the refusal may try again later, because a server may take on other permissions
+    /// without a new connection. The log tells a refusal that comes again only once.
+    ///
+    /// # Errors
+    /// When the server cannot be asked.
+    async fn subscribe_if_allowed(&self, subject: &str) -> Result<Attempt, Error>;
 
     /// Sends and waits for one answer.
     ///

@@ -136,7 +136,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn one_bad_check_makes_the_whole_unhealthy() {
-        let health = Health::new();
+        // The tasks of the whole process are not asked: another test has one that is down.
+        let health = Health::default();
         assert!(health.check().await.is_healthy());
         health.add("database", || async { Ok(()) });
         health.add("nats", || async { Err("disconnected".to_owned()) });
@@ -144,12 +145,12 @@ mod tests {
         let report = health.check().await;
         assert_eq!(report.status, "Unhealthy");
         let reasons: Vec<_> = report.checks.iter().map(|check| check.reason.as_deref()).collect();
-        assert_eq!(reasons, [None, None, Some("disconnected"), Some("no answer within 2 s")]);
+        assert_eq!(reasons, [None, Some("disconnected"), Some("no answer within 2 s")]);
     }
 
     #[tokio::test]
     async fn advice_that_fails_leaves_the_process_ready_and_has_its_reason() {
-        let health = Health::new();
+        let health = Health::default();
         health.advise("sweep", || async { Err("nobody sweeps".to_owned()) });
         let report = health.check().await;
         assert!(report.is_healthy());

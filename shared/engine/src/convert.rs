@@ -166,22 +166,30 @@ fn date_time(value: &Value) -> Result<Value, String> {
         Value::String(text) => text.trim(),
         Value::Number(number) => {
             let millis = whole(number).ok_or_else(|| format!("{number} is not an instant"))?;
-            return Ok(Timestamp::from_millis(millis).to_string().into());
+            let time = Timestamp::from_millis(millis);
+            return match (Timestamp::EARLIEST..=Timestamp::LATEST).contains(&time) {
+                true => Ok(time.to_string().into()),
+                false => Err(out_of_range(&number)),
+            };
         }
         other => return Err(format!("{} is not an instant", shown(other))),
     };
-    if let Ok(time) = Timestamp::parse(text) {
-        return Ok(time.to_string().into());
+    match Timestamp::parse(text) {
+        Ok(time) => return Ok(time.to_string().into()),
+        Err(error) if error.is_out_of_range() => return Err(error.to_string()),
+        Err(_) => {}
     }
-    let civil: Result<civil::DateTime, _> = text.parse();
-    let utc = civil.ok().and_then(|civil| civil.to_zoned(jiff::tz::TimeZone::UTC).ok());
-    match utc {
-        Some(zoned) => {
-            let millis = zoned.timestamp().as_millisecond();
-            Ok(Timestamp::from_millis(millis).to_string().into())
-        }
-        None => Err(format!("{text:?} is not an instant: write 2026-01-31T08:00:00Z")),
-    }
+    let Ok(civil) = text.parse::<civil::DateTime>() else {
+        return Err(format!("{text:?} is not an instant: write 2026-01-31T08:00:00Z"));
+    };
+    let utc = civil.to_zoned(jiff::tz::TimeZone::UTC).ok();
+    let utc = utc.ok_or_else(|| out_of_range(&text))?;
+    Ok(Timestamp::from_millis(utc.timestamp().as_millisecond()).to_string().into())
+}
+
+fn out_of_range(given: &dyn std::fmt::Display) -> String {
+    let (earliest, latest) = (Timestamp::EARLIEST, Timestamp::LATEST);
+    format!("{given} is out of range: the earliest instant is {earliest}, the latest {latest}")
 }
 
 fn list(value: Value, element: &Type) -> Result<Value, String> {
@@ -324,6 +332,10 @@ mod tests {
         check(json!("maybe"), Type::Boolean, "neither");
         check(json!("soon"), Type::TimeSpan, "PT5S");
         check(json!("soon"), Type::DateTime, "2026-01-31T08:00:00Z");
+        for beyond in ["9999-12-31T23:59:59Z", "9999-12-31T23:59:59"] {
+            check(json!(beyond), Type::DateTime, "9999-12-30T22:00:00.999Z");
+        }
+        check(json!(253_402_300_799_000_i64), Type::DateTime, "9999-12-30T22:00:00.999Z");
         check(json!("[1"), Type::texts(), "not JSON");
         check(json!("Some"), Type::Enum(&["WaitAny", "WaitAll"]), "WaitAny, WaitAll");
         check(json!(99), Type::StatusCode, "100 to 599");

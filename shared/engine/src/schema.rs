@@ -56,7 +56,36 @@ pub fn activity_type(document: Value) -> Result<ActivityType, Vec<String>> {
             flaws.push(format!("{member}: {reason}"));
         }
     }
+    if flaws.is_empty() {
+        flaws.extend(unfit_defaults(&kind.input));
+    }
     if flaws.is_empty() { Ok(kind) } else { Err(flaws) }
+}
+
+/// The default values of inputs that do not fit their own schemas, each with its place in the document
+/// (RFC 6901).
+fn unfit_defaults(input: &Map) -> Vec<String> {
+    let properties = input.get("properties").and_then(Value::as_object);
+    let given = properties.into_iter().flatten();
+    let given =
+        given.filter_map(|(name, schema)| Some((name.clone(), schema.get("default")?.clone())));
+    let given = Value::Object(given.collect());
+    // What the schema says about the inputs together is not about their defaults, unless one refers to it.
+    let mut alone = input.clone();
+    alone.retain(|keyword, _| {
+        keyword.starts_with('$') || ["properties", "definitions"].contains(&keyword.as_str())
+    });
+    let schema = Schema::new(&alone).or_else(|_| Schema::new(input)).unwrap_or_default();
+    let flaws = schema.flaws(&given).into_iter();
+    let flaw = |(place, flaw): (String, String)| {
+        let (name, inside) = place.strip_prefix('/').map(|place| match place.find('/') {
+            Some(end) => place.split_at(end),
+            None => (place, ""),
+        })?;
+        let pointer = format!("/input/properties/{name}/default{inside}");
+        Some(format!("{pointer}: {flaw}: a default has to fit the schema of its input"))
+    };
+    flaws.filter_map(flaw).collect()
 }
 
 /// Why a schema cannot be used, with the place in it (RFC 6901).
@@ -109,6 +138,36 @@ mod tests {
         let elsewhere = json!({"$ref": "https://example.com/schema.json"});
         let reason = schema(elsewhere).err().unwrap();
         assert!(reason.contains("refers to another document"), "{reason}");
+    }
+
+    #[test]
+    fn a_default_has_to_fit_the_schema_of_its_input() {
+        let check = |input: Value, places: &[&str]| {
+            let read = activity_type(json!({"type": "Q", "version": 1, "input": input}));
+            let flaws = read.err().unwrap_or_default();
+            assert_eq!(flaws.len(), places.len(), "{flaws:?}");
+            for (flaw, place) in flaws.iter().zip(places) {
+                assert!(flaw.starts_with(&format!("{place}: ")), "{flaw}");
+            }
+        };
+        check(
+            json!({"properties": {"a": {"type": "string", "default": 5}, "b": {"default": 5}}}),
+            &["/input/properties/a/default"],
+        );
+        check(
+            json!({"properties": {"a/b": {"items": {"$ref": "#/$defs/n"}, "default": [1, "x"]}},
+                "$defs": {"n": {"type": "number"}}}),
+            &["/input/properties/a~1b/default/1"],
+        );
+        check(
+            json!({"properties": {"a": {"type": "string", "default": null}}}),
+            &["/input/properties/a/default"],
+        );
+        check(
+            json!({"required": ["b"], "minProperties": 2, "properties":
+                {"a": {"enum": ["x"], "default": "x"}, "b": {"type": "string"}}}),
+            &[],
+        );
     }
 
     #[test]

@@ -168,6 +168,14 @@ impl OpenTask {
         Stimulus { name: PAUSE.to_owned(), payload }
     }
 
+    /// The number of the attempt before which this bookmark pauses; none if it is not the pause of a
+    /// task.
+    #[must_use]
+    pub fn paused_before(bookmark: &Bookmark) -> Option<u32> {
+        let attempt = bookmark.payload.get("Attempt").filter(|_| bookmark.name == PAUSE)?;
+        attempt.as_u64().and_then(|attempt| u32::try_from(attempt).ok())
+    }
+
     /// The stimulus of the bookmark of the time limit.
     #[must_use]
     pub fn limit(&self) -> Stimulus {
@@ -296,7 +304,12 @@ mod tests {
         assert_eq!((open.task_id.as_str(), open.task_name.as_str()), ("t", "Ship"));
         assert_eq!((open.task_version, open.attempt, open.retry.is_some()), (1, 1, false));
         let memory = serde_json::to_value(OpenTask { attempt: 3, ..open }).unwrap();
-        assert_eq!(OpenTask::of(&memory, &bookmark).attempt, 3);
+        let open = OpenTask::of(&memory, &bookmark);
+        assert_eq!(open.attempt, 3);
+        let Stimulus { name, payload } = open.pause();
+        let pause = Bookmark { name, payload, ..bookmark.clone() };
+        assert_eq!(OpenTask::paused_before(&pause), Some(3));
+        assert_eq!(OpenTask::paused_before(&bookmark), None);
     }
 
     #[test]

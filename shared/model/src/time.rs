@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use jiff::fmt::temporal::Pieces;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// Milliseconds since 1970-01-01T00:00:00Z. RFC 3339 text in JSON, an integer in MessagePack.
@@ -11,13 +12,49 @@ pub struct Timestamp(i64);
 
 /// The reason why a text is not a timestamp.
 #[derive(Debug, thiserror::Error)]
-#[error("{text:?} is not an RFC 3339 date and time such as 2026-01-31T08:00:00Z: {reason}")]
+#[error("{text:?} is {reason}")]
 pub struct InvalidTimestamp {
     text: String,
     reason: String,
+    is_out_of_range: bool,
+}
+
+impl InvalidTimestamp {
+    fn of(text: &str, error: &jiff::Error) -> Self {
+        let beyond = beyond(text.trim());
+        let is_out_of_range = beyond.is_some();
+        let reason = beyond.unwrap_or_else(|| {
+            format!("not an RFC 3339 date and time such as 2026-01-31T08:00:00Z: {error}")
+        });
+        Self { text: text.to_owned(), reason, is_out_of_range }
+    }
+
+    /// The text is a time, and it is before [`Timestamp::EARLIEST`] or after [`Timestamp::LATEST`].
+    #[must_use]
+    pub fn is_out_of_range(&self) -> bool {
+        self.is_out_of_range
+    }
+}
+
+/// The limit that a time in this text does not keep; none if the text is no time.
+fn beyond(text: &str) -> Option<String> {
+    let pieces = Pieces::parse(text).ok()?;
+    let (date, time, offset) = (pieces.date(), pieces.time()?, pieces.to_numeric_offset()?);
+    if offset.to_timestamp(date.to_datetime(time)).is_ok() {
+        return None;
+    }
+    Some(match date.year() {
+        ..=0 => format!("too early: the earliest time is {}", Timestamp::EARLIEST),
+        _ => format!("too late: the latest time is {}", Timestamp::LATEST),
+    })
 }
 
 impl Timestamp {
+    /// The earliest time that can be written.
+    pub const EARLIEST: Self = Self(-377_705_023_201_000);
+    /// The latest time that can be written: whatever the offset, its year has four digits.
+    pub const LATEST: Self = Self(253_402_207_200_999);
+
     /// The timestamp this many milliseconds after the epoch.
     #[must_use]
     pub const fn from_millis(millis: i64) -> Self {
@@ -56,16 +93,16 @@ impl Timestamp {
         let parsed: Result<jiff::Timestamp, _> = text.trim().parse();
         match parsed {
             Ok(time) => Ok(Self(time.as_millisecond())),
-            Err(error) => {
-                Err(InvalidTimestamp { text: text.to_owned(), reason: error.to_string() })
-            }
+            Err(error) => Err(InvalidTimestamp::of(text, &error)),
         }
     }
 }
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match jiff::Timestamp::from_millisecond(self.0) {
+        // `from_millisecond` refuses the last 999 ms of the range.
+        let since_epoch = jiff::SignedDuration::from_millis(self.0);
+        match jiff::Timestamp::from_duration(since_epoch) {
             Ok(time) => write!(f, "{time:.3}"),
             Err(_) => write!(f, "{}ms", self.0),
         }
@@ -119,5 +156,26 @@ mod tests {
         assert_eq!(Timestamp::from_millis(time.as_millis()), time);
         assert_eq!(time.since(time.before(Duration::from_secs(2))), Duration::from_secs(2));
         assert!(Timestamp::parse("tomorrow").is_err());
+    }
+
+    #[test]
+    fn a_time_beyond_the_limits_is_refused_with_the_limit() {
+        for limit in [Timestamp::EARLIEST, Timestamp::LATEST] {
+            assert_eq!(Timestamp::parse(&limit.to_string()).unwrap(), limit);
+        }
+        for (text, limit) in [
+            ("9999-12-31T23:59:59Z", "too late: the latest time is 9999-12-30T22:00:00.999Z"),
+            (" 9999-12-31T23:59:59-01:00", "the latest time is 9999-12-30T22:00:00.999Z"),
+            ("-009999-01-01T00:00:00Z", "too early: the earliest time is -009999-01-02T01:59:59"),
+        ] {
+            let invalid = Timestamp::parse(text).unwrap_err();
+            assert!(invalid.is_out_of_range(), "{invalid}");
+            assert!(invalid.to_string().contains(limit), "{invalid}");
+        }
+        for text in ["tomorrow", "9999-12-31", "9999-12-32T00:00:00Z", "9999-12-31T23:59:59"] {
+            let invalid = Timestamp::parse(text).unwrap_err();
+            assert!(!invalid.is_out_of_range(), "{invalid}");
+            assert!(invalid.to_string().contains("is not an RFC 3339 date and time"), "{invalid}");
+        }
     }
 }

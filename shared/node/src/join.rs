@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use bus::{Bucket, Bus, Home, Member, Presence};
-use bus_nats::NatsBus;
+use bus_nats::{NatsBus, Placement};
 use chassis::{Chance, Clock, ConfigError, Life, Settings, SystemChance, SystemClock};
+use protocol::subject;
 use store::Store;
 use store_sql::SqlStore;
 use tokio::net::UdpSocket;
@@ -208,7 +209,10 @@ pub async fn open_bus(settings: &Settings, roles: &[&str]) -> Result<NatsBus, bu
     let bus = connect(settings).await?;
     bus.check_permissions(roles).await?;
     match bus.verify().await {
-        Err(bus::Error::NotProvisioned(_)) if settings.provision => bus.provision(1).await?,
+        Err(bus::Error::NotProvisioned(why)) if settings.provision => {
+            tracing::info!(%why, "creates what NATS lacks, and changes what differs");
+            bus.provision(Placement::default()).await?;
+        }
         verified => verified?,
     }
     Ok(bus)
@@ -219,7 +223,25 @@ pub async fn open_bus(settings: &Settings, roles: &[&str]) -> Result<NatsBus, bu
 /// # Errors
 /// When it does not answer, is too old, or refuses the login; one that has expired is said to have.
 pub async fn connect(settings: &Settings) -> Result<NatsBus, bus::Error> {
-    let connected = bus_nats::connect(bus_options(settings)).await;
+    connect_with(settings, bus_options(settings)).await
+}
+
+/// The same for a task worker: answers arrive where the user of a worker may listen, not where one of a
+/// role may.
+///
+/// # Errors
+/// As [`connect`].
+pub async fn connect_worker(settings: &Settings) -> Result<NatsBus, bus::Error> {
+    let mut options = bus_options(settings);
+    options.inbox_prefix = subject::INBOX.to_owned();
+    connect_with(settings, options).await
+}
+
+async fn connect_with(
+    settings: &Settings,
+    options: bus_nats::Options,
+) -> Result<NatsBus, bus::Error> {
+    let connected = bus_nats::connect(options).await;
     if matches!(connected, Err(bus::Error::Denied(_))) {
         check_nats_login(settings)?;
     }
@@ -245,6 +267,6 @@ fn bus_options(settings: &Settings) -> bus_nats::Options {
     options.tls.identity = settings.nats_tls_cert.clone().zip(settings.nats_tls_key.clone());
     options.tls.is_required = settings.nats_ca.is_some() || settings.nats_tls_cert.is_some();
     options.connect_max = settings.nats_wait;
-    options.keep_provisioned = settings.provision.then_some(1);
+    options.keep_provisioned = settings.provision;
     options
 }

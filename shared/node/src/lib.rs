@@ -11,7 +11,8 @@ mod observe;
 pub use bus_nats::{check_urls as check_nats_urls, permissions};
 pub use health::health;
 pub use join::{
-    Node, check_nats_login, claim, connect, inspect_database, nonces, open_bus, open_store,
+    Node, check_nats_login, claim, connect, connect_worker, inspect_database, nonces, open_bus,
+    open_store,
 };
 
 pub use bus_nats::{ConsumerSeen, Inspection as BrokerSeen, NatsBus, Placement, StreamSeen};

@@ -2,9 +2,9 @@
 //!
 //! Each node measures its own round trips and looks at the live nodes. Figures of the whole cluster
 //! are counted by one of them, the first of the live nodes by name: no more than a few requests every
-//! ten seconds, and a census of the database that takes at most a twentieth of the time. Whether the
-//! database answers is asked more often: for a process that nobody asks for its health this is the
-//! only health check.
+//! ten seconds, a few more after each scrape of its metrics, and a census of the database that takes at
+//! most a twentieth of the time. Whether the database answers is asked more often: for a process that
+//! nobody asks for its health this is the only health check.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -13,13 +13,15 @@ use bus::{Bucket, Bus as _, Kv, Member, Pauses, Presence, Standing};
 use bus_nats::NatsBus;
 use protocol::subject;
 use store::{Census, Store};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::ClusterClock;
 
 const EVERY: Duration = Duration::from_secs(10);
+/// The pause after a look at the streams that a scrape has asked for: `staunch top` reads a second later.
+const SCRAPED_PAUSE: Duration = Duration::from_millis(900);
 /// The pause between an answer of the database and the next question, which is one `SELECT 1`. With
 /// the time that the store waits for an answer it is shorter than a silence lasts in the store.
 const DATABASE_EVERY: Duration = Duration::from_secs(2);
@@ -48,6 +50,8 @@ struct Observer {
     pauses: OnceLock<Pauses>,
     /// The permissions of its roles let it read the pauses.
     may_read_pauses: bool,
+    /// The metrics were read.
+    scraped: Notify,
 }
 
 /// The observation; it ends with this value.
@@ -84,12 +88,14 @@ pub(crate) fn start(
         standing: presence.standing(),
         pauses: OnceLock::new(),
         may_read_pauses: roles.contains(&"executor") || roles.contains(&"ingress"),
+        scraped: Notify::new(),
     });
     let (weak, stopped) = (Arc::downgrade(&observer), stop.clone());
     meter::at_scrape(move || {
         let shown = weak.upgrade().filter(|_| !stopped.is_cancelled());
         shown.is_some_and(|observer| {
             observer.show();
+            observer.scraped.notify_one();
             true
         })
     });
@@ -105,10 +111,26 @@ async fn observe(observer: Arc<Observer>, stop: CancellationToken) {
         let mut census_at = Instant::now();
         while !stop.is_cancelled() {
             stop.run_until_cancelled(observer.look(&mut census_at)).await;
-            stop.run_until_cancelled(tokio::time::sleep(EVERY)).await;
+            let observer = &*observer;
+            let scraped = || async move {
+                if observer.counts() {
+                    observer.look_at_streams().await;
+                }
+            };
+            stop.run_until_cancelled(rest(&observer.scraped, scraped)).await;
         }
     };
     tokio::join!(figures, ask_database(&*observer.store, &stop));
+}
+
+/// Waits for the next look at everything. A scrape meanwhile, which shows old figures of the queue, lets
+/// this look at once, so that the next one a second later has new figures.
+async fn rest<F: Future<Output = ()>>(scraped: &Notify, look: impl Fn() -> F) {
+    let until = Instant::now() + EVERY;
+    while tokio::time::timeout_at(until, scraped.notified()).await.is_ok() {
+        look().await;
+        tokio::time::sleep_until(until.min(Instant::now() + SCRAPED_PAUSE)).await;
+    }
 }
 
 /// Asks again and again whether the database answers, and measures the round trip, until `stop`. It
@@ -281,5 +303,25 @@ mod tests {
         let asked = hanging.0.lock().unwrap();
         let seconds: Vec<_> = asked.iter().map(|at| (*at - began).as_secs()).collect();
         assert_eq!(seconds, [0, 4, 8, 12]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_scrape_lets_the_next_one_a_second_later_see_new_figures() {
+        let (scraped, began) = (Notify::new(), Instant::now());
+        let looks: Mutex<Vec<u128>> = Mutex::default();
+        let look = || {
+            looks.lock().unwrap().push(began.elapsed().as_millis() / 100);
+            std::future::ready(())
+        };
+        let scrape = async {
+            tokio::time::sleep(Duration::from_secs(3)).await;
+            for _ in 0..20 {
+                scraped.notify_one();
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        };
+        tokio::join!(rest(&scraped, look), scrape);
+        assert_eq!(began.elapsed(), EVERY);
+        assert_eq!(*looks.lock().unwrap(), [30, 39, 48, 57]);
     }
 }

@@ -210,7 +210,8 @@ pub struct EventRaised {
     pub listened: Option<MessageSource>,
 }
 
-/// Ends an attempt of a task that `RunTask` handed out. Without a status, the task is completed.
+/// Ends an attempt of a task that `RunTask` handed out. Without a status, the task is completed. What
+/// cannot be read as this fails the attempt with `ResultUnfit`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -232,6 +233,7 @@ pub struct TaskCompleted {
     pub status: Option<TaskStatus>,
     /// The attempt; the current one when there is none. The header `Staunch-Attempt` counts as well.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "whole::optional")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub attempt: Option<u32>,
     /// Problem details (RFC 9457) of a failure: `type`, `title`, `detail`, `status`.
     #[serde(skip_serializing_if = "Option::is_none")]

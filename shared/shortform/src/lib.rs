@@ -19,7 +19,7 @@ mod vocabulary;
 mod yaml;
 
 pub use locate::Places;
-pub use schema::{full as full_schema, short as short_schema};
+pub use schema::{full as full_schema, short as short_schema, short_with as short_schema_with};
 pub use tree::{Flaw, Mark, Member, Node, Tree};
 pub use vocabulary::Vocabulary;
 pub use yaml::write;

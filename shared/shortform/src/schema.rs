@@ -1,10 +1,14 @@
 //! JSON Schemas of definitions, for editors: what they complete, explain and mark as wrong.
 
+mod workers;
+
 use engine::{Descriptor, PortKind, Type};
 use model::{Map, limits};
 use serde_json::{Value, json};
 
 use crate::vocabulary::Vocabulary;
+
+pub use workers::short_with;
 
 const DIALECT: &str = "http://json-schema.org/draft-07/schema#";
 
@@ -171,11 +175,7 @@ fn names(vocabulary: &Vocabulary, descriptor: &Descriptor, form: Form) -> Vec<St
 
 /// The activities of one type.
 fn of_type(descriptor: &Descriptor, form: Form) -> Value {
-    let shared = common(form).into_iter().map(|(name, _)| {
-        let schema = reference(&format!("any/properties/{name}"));
-        (name, schema)
-    });
-    let mut properties: Map = shared.collect();
+    let mut properties = shared(form);
     for output in &descriptor.outputs {
         properties.insert(output.name.to_owned(), output_schema(output.description, form));
     }
@@ -221,6 +221,15 @@ fn of_type(descriptor: &Descriptor, form: Form) -> Value {
         members.insert("additionalProperties".to_owned(), false.into());
     }
     schema
+}
+
+/// The members that activities of every type may have, each as a reference.
+fn shared(form: Form) -> Map {
+    let shared = common(form).into_iter().map(|(name, _)| {
+        let schema = reference(&format!("any/properties/{name}"));
+        (name, schema)
+    });
+    shared.collect()
 }
 
 /// The members that activities of every type may have.

@@ -20,6 +20,12 @@ const MAY_USE: &str = "grant this right to the user that database-url names, or 
 const MAY_LOG_IN: &str = "correct the user or the password in database-url, or what the server asks \
     of them (pg_hba.conf)";
 
+/// The answer to a request for TLS that has no byte, as the driver writes it: its buffer is still 0.
+const NO_ANSWER: &str = "unexpected response from SSLRequest: 0x00";
+/// What an address says that closes a connection before PostgreSQL answers.
+const CLOSED: &str = "the connection was closed at once, before PostgreSQL answered: if a proxy or a \
+    load balancer stands before it, that one reaches no server";
+
 /// What to do about a text that PostgreSQL does not take.
 const NUL: &str = "a text has a NUL character, which no text of the database has: leave it out";
 
@@ -147,6 +153,7 @@ pub(crate) fn said(error: &sqlx::Error) -> String {
         {
             format!("error returned from database: {}", database.message())
         }
+        sqlx::Error::Protocol(text) if text.starts_with(NO_ANSWER) => CLOSED.to_owned(),
         error => error.to_string(),
     }
 }
@@ -247,5 +254,18 @@ mod tests {
         assert!(matches!(&error, Error::Refused(text) if text == NUL), "{error}");
         let error = refused("22003").into_error();
         assert!(matches!(&error, Error::Refused(text) if text.contains("line 1798")), "{error}");
+    }
+
+    #[test]
+    fn a_connection_that_is_closed_before_an_answer_is_said_in_plain_words() {
+        let of = |text: &str| sqlx::Error::Protocol(text.to_owned());
+        let closed =
+            of("unexpected response from SSLRequest: 0x00 (sqlx_postgres::connection::tls:95)");
+        assert_eq!(said(&closed), CLOSED);
+        let error = Failure::from(&closed).into_error();
+        assert!(matches!(&error, Error::Unavailable(text) if text == CLOSED), "{error}");
+        let other =
+            of("unexpected response from SSLRequest: 0x48 (sqlx_postgres::connection::tls:95)");
+        assert!(said(&other).contains("0x48"));
     }
 }

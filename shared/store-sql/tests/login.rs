@@ -1,10 +1,12 @@
-//! A password of the database that is replaced while a process runs.
+//! A password of the database that is replaced while a process runs, and a proxy without a database.
 
 use std::time::Duration;
 
 use store::Store as _;
 use store_sql::{Options, connect};
 use testkit::eventually;
+use tokio::io::AsyncReadExt as _;
+use tokio::net::TcpListener;
 
 const BOUND: Duration = Duration::from_secs(30);
 /// PostgreSQL asks this user for a password, and nobody else.
@@ -54,4 +56,23 @@ async fn a_password_in_a_file_is_read_again_for_later_connections() {
     server.run(OUT).await.unwrap();
     eventually("it goes on", BOUND, async || store.ping().await.is_ok()).await;
     store.close().await;
+}
+
+#[tokio::test]
+async fn a_proxy_that_reaches_no_database_is_named_as_what_closes_the_connection() {
+    let proxy = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("postgres://staunch@{}/flow", proxy.local_addr().unwrap());
+    let closing = async {
+        for _ in 0..100 {
+            let (mut socket, _) = proxy.accept().await.unwrap();
+            // The request for TLS is read: the end of the connection is in order.
+            socket.read_exact(&mut [0; 8]).await.unwrap();
+        }
+    };
+    let found = tokio::select! {
+        () = closing => panic!("it goes on connecting"),
+        found = connect(&url, Options::default()) => found,
+    };
+    let error = found.map(drop).unwrap_err().to_string();
+    assert!(error.contains("closed at once") && !error.contains("SSLRequest"), "{error}");
 }

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bus::Bus;
+use bus::{Bus, Stored};
 use chassis::{Clock as _, TokioClock};
 use model::{Alteration, CommandId, DefinitionId, Instance, InstanceId, Map, PayloadHash, Trigger};
 use protocol::{
@@ -222,6 +222,17 @@ impl Client {
             self.again().await;
         }
         self.publish_perhaps(message).await;
+    }
+
+    /// Stores a message in a stream that others own, as soon as that exists.
+    pub(crate) async fn store_outside(&self, message: Message) -> Stored {
+        let outside = self.bus.outside();
+        loop {
+            match outside.store(message.clone(), Duration::from_secs(5)).await {
+                Ok(stored) => return stored,
+                Err(_) => self.again().await,
+            }
+        }
     }
 
     /// Publishes once, a few times, or not at all.

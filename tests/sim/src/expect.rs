@@ -23,6 +23,8 @@ pub(crate) struct Expect {
     pub(crate) version_min: u32,
     /// The versions that it migrates to, in order.
     pub(crate) migrations: Vec<u64>,
+    /// When the message was stored that starts it. If it is lost with its stream, it may start nothing.
+    pub(crate) stored_nanos: Option<i128>,
     /// It is a command that becomes a dead letter, not an instance.
     pub(crate) is_dead: bool,
 }
@@ -41,6 +43,7 @@ impl Expect {
             order: Vec::new(),
             version_min: 0,
             migrations: Vec::new(),
+            stored_nanos: None,
             is_dead: false,
         }
     }

@@ -2,8 +2,9 @@
 //!
 //! One seed makes one world: executors, timers, a notifier and clients on a single thread with
 //! virtual time. The seed determines their actions and the faults: duplicates, delays, lost
-//! responses, crashes between any two steps, expired leases, outages, a wiped broker. Then the
-//! faults stop, the work settles, and the oracle compares the final state with the required state.
+//! responses, crashes between any two steps, expired leases, outages, a wiped broker, streams that are
+//! made anew, late acknowledgements. Then the faults stop, the work settles, and the oracle compares the
+//! final state with the required state.
 //!
 //! A failure prints its seed; `SIM_SEED=<seed> cargo test -p sim` replays it. `SIM_SEEDS=<count>`
 //! runs more.

@@ -67,6 +67,7 @@ struct State {
     /// The node that is cut off from the bus.
     cut_off: Option<String>,
     crashes: u64,
+    made_anew: u64,
     passed: BTreeMap<Point, Passed>,
 }
 
@@ -117,6 +118,17 @@ impl Nemesis {
 
     pub(crate) fn crashes(&self) -> u64 {
         self.state.lock().unwrap().crashes
+    }
+
+    /// Records that a stream was removed, to be made anew.
+    pub(crate) fn note_anew(&self, stream: &str) {
+        self.note("bus", format_args!("makes {stream} anew"));
+        self.state.lock().unwrap().made_anew += 1;
+    }
+
+    /// The number of streams that were made anew.
+    pub(crate) fn made_anew(&self) -> u64 {
+        self.state.lock().unwrap().made_anew
     }
 
     /// The points that were reached.

@@ -36,6 +36,13 @@ pub(crate) struct Plan {
     pub(crate) skew_max_ms: u64,
     /// Nodes stop in order, and others join.
     pub(crate) moves_every: Option<Duration>,
+    /// The stream of tasks is removed, and made anew at once.
+    pub(crate) tasks_anew_every: Option<Duration>,
+    /// The stream that workflows listen to is removed, and made anew a little later.
+    pub(crate) outer_anew_every: Option<Duration>,
+    /// Acknowledgements that arrive late: the message may be delivered again, or its stream be made
+    /// anew before.
+    pub(crate) late_acks: u64,
 }
 
 /// The beginning and the end of a fault.
@@ -78,6 +85,11 @@ impl Plan {
             wipe_at: sometimes(4).then(|| Duration::from_secs(1) + dice.millis(12_000)),
             skew_max_ms: rare(3, 20_000),
             moves_every: sometimes(3).then(|| Duration::from_millis(1_000 + dice.below(6_000))),
+            tasks_anew_every: sometimes(3)
+                .then(|| Duration::from_millis(3_000 + dice.below(6_000))),
+            outer_anew_every: sometimes(3)
+                .then(|| Duration::from_millis(2_000 + dice.below(6_000))),
+            late_acks: some(3, 2_000),
         }
     }
 }

@@ -40,14 +40,20 @@ pub(crate) enum Planted {
     VersionReused,
     /// The stream of tasks seems to have existed all the time, also when it is a new one.
     LossUnseen,
+    /// The stream of tasks seems to be as old as the others, also when it alone was made anew.
+    TasksAnewUnseen,
+    /// An acknowledgement settles the task of its number, also in a stream that was made anew since.
+    EarlierTaskAcked,
     /// A message of a stream is settled before it is handed over.
     MessageSettledEarly,
+    /// A message of a stream that was made anew is taken for the earlier one of its number.
+    NumberTakenForMessage,
     /// A migration is applied without a look at whether what waits exists in the other version.
     MigrationUnchecked,
 }
 
 impl Planted {
-    pub(crate) const ALL: [Self; 39] = [
+    pub(crate) const ALL: [Self; 42] = [
         Self::Store(Bug::VersionUnchecked),
         Self::Store(Bug::OutboxForgotten),
         Self::Store(Bug::CommandsForgotten),
@@ -85,7 +91,10 @@ impl Planted {
         Self::NewKeysOnRetry,
         Self::VersionReused,
         Self::LossUnseen,
+        Self::TasksAnewUnseen,
+        Self::EarlierTaskAcked,
         Self::MessageSettledEarly,
+        Self::NumberTakenForMessage,
         Self::MigrationUnchecked,
     ];
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bus::Stream;
+use bus::{LateAcks, Stream};
 use chassis::{Clock as _, Point, TokioClock};
 use engine::Engine;
 use model::{SubStatus, Timestamp};
@@ -47,6 +47,10 @@ pub(crate) struct Report {
     /// The whole history as a number: the same seed gives the same number.
     pub(crate) trace: (u64, u64),
     pub(crate) crashes: u64,
+    /// The number of streams that were made anew.
+    pub(crate) made_anew: u64,
+    /// The acknowledgements that came late.
+    pub(crate) late_acks: LateAcks,
     /// The points that were reached, and those where nodes crashed.
     pub(crate) passed: BTreeMap<Point, Passed>,
     pub(crate) lines: Vec<String>,
@@ -86,6 +90,8 @@ async fn live(engine: Arc<Engine>, options: Options) -> Report {
     nemesis.calm_down();
     trouble.abort();
     heal(&world);
+    // What dead workers had comes again now, and not only after the ack wait of its consumer.
+    world.cluster.bus.redeliver_tasks();
     let mut complaints = match told {
         Ok(expected) => {
             retire_ticker(&world).await;
@@ -106,6 +112,8 @@ async fn live(engine: Arc<Engine>, options: Options) -> Report {
         passed: nemesis.passed(),
         trace: nemesis.trace(),
         crashes: nemesis.crashes(),
+        made_anew: nemesis.made_anew(),
+        late_acks: world.cluster.bus.late_acks(),
         lines: nemesis.lines(),
     }
 }

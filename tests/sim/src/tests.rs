@@ -96,6 +96,7 @@ fn every_seed_ends_well() {
     let began = Instant::now();
     let passed: Mutex<BTreeMap<Point, Passed>> = Mutex::default();
     let (steps, crashes) = (AtomicU64::new(0), AtomicU64::new(0));
+    let (made_anew, again, earlier) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
     let failed = Mutex::new(Vec::new());
     search(first..first + count, |seed| {
         if failed.lock().unwrap().len() >= FAILED_MAX {
@@ -107,6 +108,9 @@ fn every_seed_ends_well() {
         }
         steps.fetch_add(report.trace.1, Ordering::Relaxed);
         crashes.fetch_add(report.crashes, Ordering::Relaxed);
+        made_anew.fetch_add(report.made_anew, Ordering::Relaxed);
+        again.fetch_add(report.late_acks.again, Ordering::Relaxed);
+        earlier.fetch_add(report.late_acks.of_earlier_stream, Ordering::Relaxed);
         let mut all = passed.lock().unwrap();
         for (point, passed) in report.passed {
             let sum = all.entry(point).or_default();
@@ -117,6 +121,13 @@ fn every_seed_ends_well() {
     let failed = failed.into_inner().unwrap();
     assert!(failed.is_empty(), "{}", failed.join("\n"));
     println!("{count} seeds in {:?}: {steps:?} steps, {crashes:?} crashes", began.elapsed());
+    println!(
+        "{made_anew:?} streams made anew; late acknowledgements: {again:?} after another delivery, \
+         {earlier:?} after their stream"
+    );
+    for (what, happened) in [("stream", made_anew), ("delivery", again), ("old stream", earlier)] {
+        assert!(count < SEEDS || happened.into_inner() > 0, "a fault never happened: {what}");
+    }
     let passed = passed.into_inner().unwrap();
     let missed = cover(&passed);
     assert!(count < SEEDS_TO_COVER || missed.is_empty(), "nothing crashed at {missed:?}");
@@ -155,7 +166,7 @@ fn where_nothing_goes_wrong_nothing_has_to_be_mended() {
         let options = Options { seed, planted: None, calm: true, keeps_lines: false };
         let report = run(engine(None), &options);
         check(seed, &report);
-        assert_eq!(report.crashes, 0);
+        assert_eq!((report.crashes, report.made_anew), (0, 0));
     }
 }
 

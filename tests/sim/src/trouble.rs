@@ -6,17 +6,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bus::Bucket;
+use protocol::subject;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::world::World;
 
 const NEVER: Duration = Duration::from_secs(86_400);
+/// A stream is made anew so often at most.
+const ANEW_MAX: usize = 3;
 
 /// Runs the faults that no operation triggers, until it is aborted.
 pub(crate) async fn trouble(world: Arc<World>) {
     tokio::join!(expiries(&world), redeliveries(&world), wipe(&world), partition(&world), {
         let world = &world;
-        async move { tokio::join!(moves(world), jumps(world)) }
+        async move { tokio::join!(moves(world), jumps(world), anew(world)) }
     });
 }
 
@@ -49,6 +52,35 @@ async fn wipe(world: &World) {
     tokio::time::sleep(nemesis.plan().wipe_at.unwrap_or(NEVER)).await;
     nemesis.note("bus", "is wiped");
     world.cluster.bus.wipe();
+}
+
+/// Removes streams, and makes them anew.
+async fn anew(world: &Arc<World>) {
+    tokio::join!(tasks_anew(world), outer_anew(world));
+}
+
+/// Removes the stream of tasks with its consumers, and makes it anew.
+async fn tasks_anew(world: &World) {
+    let Some(every) = world.cluster.nemesis.plan().tasks_anew_every else { return };
+    let dice = world.dice.fork(8);
+    for _ in 0..ANEW_MAX {
+        tokio::time::sleep(every + dice.millis(1_000)).await;
+        world.cluster.nemesis.note_anew(subject::TASKS_STREAM);
+        world.cluster.bus.make_tasks_anew();
+    }
+}
+
+/// Removes the stream that workflows listen to, and makes it anew a little later.
+async fn outer_anew(world: &Arc<World>) {
+    let Some(every) = world.cluster.nemesis.plan().outer_anew_every else { return };
+    let dice = world.dice.fork(9);
+    for _ in 0..ANEW_MAX {
+        tokio::time::sleep(every + dice.millis(1_000)).await;
+        let (world, gone_for) = (Arc::clone(world), dice.millis(2_000));
+        // Once begun it runs to its end, even if this loop is aborted.
+        let making = tokio::spawn(async move { world.make_outer_anew(gone_for).await });
+        making.await.unwrap();
+    }
 }
 
 /// Cuts one node off for a while, in both directions.

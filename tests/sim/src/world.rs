@@ -1,6 +1,8 @@
 //! A world: its cluster, its schedule and the versions that its clients have published.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use chassis::Clock as _;
 use engine::Env;
@@ -21,6 +23,8 @@ pub(crate) struct World {
     ticker_until: Mutex<Timestamp>,
     /// The versions of the definition with several publishers, as in the answers to them.
     pub(crate) editions: Mutex<Vec<Edition>>,
+    /// When those messages were stored that are lost with the stream that workflows listen to.
+    lost: Mutex<BTreeSet<i128>>,
 }
 
 impl World {
@@ -29,7 +33,8 @@ impl World {
         cluster.bus.make_stream(OUTER_STREAM, OUTER);
         let ticker = publish(&cluster).await;
         let ticker_until = Mutex::new(cluster.clock.now());
-        Self { cluster, dice, ticker, ticker_until, editions: Mutex::default() }
+        let (editions, lost) = (Mutex::default(), Mutex::default());
+        Self { cluster, dice, ticker, ticker_until, editions, lost }
     }
 
     pub(crate) fn client(&self, label: u64) -> Client {
@@ -44,6 +49,26 @@ impl World {
     /// The broker loses all its data at some time in this world.
     pub(crate) fn loses_streams(&self) -> bool {
         self.cluster.nemesis.plan().wipe_at.is_some()
+    }
+
+    /// The broker loses the stream of tasks at some time in this world.
+    pub(crate) fn loses_tasks(&self) -> bool {
+        self.loses_streams() || self.cluster.nemesis.plan().tasks_anew_every.is_some()
+    }
+
+    /// Removes the stream that workflows listen to, and makes it anew after this time. What nobody has
+    /// settled is lost with it.
+    pub(crate) async fn make_outer_anew(&self, gone_for: Duration) {
+        let lost = self.cluster.bus.remove_stream(OUTER_STREAM);
+        self.lost.lock().unwrap().extend(lost);
+        self.cluster.nemesis.note_anew(OUTER_STREAM);
+        tokio::time::sleep(gone_for).await;
+        self.cluster.bus.make_stream(OUTER_STREAM, OUTER);
+    }
+
+    /// Whether the message that was stored at this time was lost with its stream.
+    pub(crate) fn has_lost(&self, stored_nanos: i128) -> bool {
+        self.lost.lock().unwrap().contains(&stored_nanos)
     }
 
     /// The clocks of nodes are wrong in this world.

@@ -21,8 +21,8 @@ pub(crate) struct Kind {
     pub(crate) contract: Contract,
     /// A member that the type does not have is refused.
     pub(crate) is_exact: bool,
-    /// Other names of members, each with the name that the type has.
-    pub(crate) aliases: &'static [(&'static str, &'static str)],
+    /// Another name of a member, with the name that the type has: a message has one of the two.
+    pub(crate) alias: Option<(&'static str, &'static str)>,
     /// It is for Staunch itself: its form may change from version to version.
     pub(crate) is_internal: bool,
     pub(crate) whole: fn(SchemaGenerator) -> Schema,
@@ -34,7 +34,7 @@ impl Kind {
         Self {
             name,
             is_exact: false,
-            aliases: &[],
+            alias: None,
             is_internal: false,
             whole: |generator| generator.into_root_schema_for::<T>(),
             part: |generator| generator.subschema_for::<T>(),
@@ -54,8 +54,8 @@ impl Kind {
         Self { is_internal: true, ..Self::written::<T>(name) }
     }
 
-    fn or(self, aliases: &'static [(&'static str, &'static str)]) -> Self {
-        Self { aliases, ..self }
+    fn or(self, alias: &'static str, name: &'static str) -> Self {
+        Self { alias: Some((alias, name)), ..self }
     }
 
     /// Completes a schema with what the type does not say.
@@ -63,8 +63,9 @@ impl Kind {
         if self.is_exact {
             schema["additionalProperties"] = json!(false);
         }
-        for (alias, name) in self.aliases {
+        if let Some((alias, name)) = self.alias {
             schema["properties"][alias] = schema["properties"][name].clone();
+            schema["not"] = json!({"required": [alias, name]});
         }
     }
 
@@ -80,8 +81,8 @@ pub(crate) fn kinds() -> Vec<Kind> {
         Kind::read::<protocol::Resume>("resume"),
         Kind::read::<protocol::Cancel>("cancel"),
         Kind::read::<protocol::Alter>("alter"),
-        Kind::read::<protocol::EventRaised>("event").or(&[("input", "payload")]),
-        Kind::read::<protocol::TaskCompleted>("task-result").or(&[("output", "result")]),
+        Kind::read::<protocol::EventRaised>("event").or("input", "payload"),
+        Kind::read::<protocol::TaskCompleted>("task-result").or("output", "result"),
         Kind::read::<model::ActivityType>("activity-type"),
         Kind::written::<protocol::Outcome>("outcome"),
         Kind::written::<protocol::LifecycleEvent>("lifecycle-event"),

@@ -87,6 +87,14 @@ func work(nc *nats.Conn) {
 		note("begin", task)
 		return strings.Repeat("x", task.Input.Bytes), nil
 	})
+	client.Handle(w, prefix+" deep", 1, 8, func(_ context.Context, task client.Task[struct{ Levels int }]) ([]any, error) {
+		note("begin", task)
+		value := []any{}
+		for range task.Input.Levels {
+			value = []any{value}
+		}
+		return value, nil
+	})
 	client.Handle(w, prefix+" length", 1, 8, func(_ context.Context, task client.Task[struct{ Text string }]) (int, error) {
 		return len(task.Input.Text), nil
 	})

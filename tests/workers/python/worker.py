@@ -66,7 +66,8 @@ async def work() -> None:
     async def fail_once(task: Task) -> dict:
         note("begin", task)
         if task.attempt == 1:
-            raise OSError("the parcel service is away")
+            # Half a surrogate pair has no form in JSON, and is a failure all the same.
+            raise OSError("the parcel service is away: \ud800")
         return {"attempt": task.attempt}
 
     @worker.task(f"{PREFIX} fail-for-good")
@@ -89,6 +90,14 @@ async def work() -> None:
     async def big(task: Task) -> str:
         note("begin", task)
         return "x" * task.input["bytes"]
+
+    @worker.task(f"{PREFIX} deep")
+    async def deep(task: Task) -> list:
+        note("begin", task)
+        value: list = []
+        for _ in range(task.input["levels"]):
+            value = [value]
+        return value
 
     @worker.task(f"{PREFIX} length", decode=lambda value: str(value["text"]))
     async def length(task: Task[str]) -> int:

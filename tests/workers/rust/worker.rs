@@ -27,6 +27,11 @@ struct Big {
 }
 
 #[derive(Deserialize)]
+struct Deep {
+    levels: usize,
+}
+
+#[derive(Deserialize)]
 struct Long {
     text: String,
 }
@@ -98,6 +103,10 @@ async fn work(nats: async_nats::Client) -> anyhow::Result<()> {
     worker.task(&name("big"), 1, 8, async |task: Task<Big>| {
         note("begin", &task.id, task.attempt)?;
         Ok("x".repeat(task.input.bytes))
+    });
+    worker.task(&name("deep"), 1, 8, async |task: Task<Deep>| {
+        note("begin", &task.id, task.attempt)?;
+        Ok((0..task.input.levels).fold(json!([]), |value, _| json!([value])))
     });
     worker.task(&name("length"), 1, 8, async |task: Task<Long>| Ok(task.input.text.len()));
     worker.task(&name("crash-before-result"), 1, 8, async |task: Task<Value>| {

@@ -96,6 +96,7 @@ async fn the_command_nats_is_a_worker_and_a_client() {
         its_failures_are_tried_again,
         it_reads_a_large_value_of_an_input,
         a_large_result_is_an_object,
+        a_result_that_cannot_be_read_fails_the_attempt,
         a_crash_before_the_result_repeats_the_task,
         a_crash_after_the_result_changes_nothing,
         a_task_that_is_handed_out_no_more_fails_its_attempt,
@@ -168,6 +169,14 @@ async fn a_large_result_is_an_object(world: &World, shell: &Shell) {
     let json = world.large_result(&task, &instance, LARGE).await;
     assert!(json == format!("\"{}\"", "x".repeat(LARGE)).into_bytes(), "all of it");
     world.nothing_left("sh big").await;
+}
+
+async fn a_result_that_cannot_be_read_fails_the_attempt(world: &World, shell: &Shell) {
+    let (_, instance) = world.hand_out("sh unfit", json!({})).await;
+    code(shell.worker("sh unfit", "echo oops", false), Some(0)).await;
+    let said = world.over(&instance, "Faulted").await.incidents.join("; ");
+    assert!(said.contains("the result cannot be read: the body is not the JSON"), "{said}");
+    world.nothing_left("sh unfit").await;
 }
 
 async fn a_crash_before_the_result_repeats_the_task(world: &World, shell: &Shell) {

@@ -221,6 +221,17 @@ pub(crate) async fn a_large_result_is_an_object(scene: &Scene) {
     assert_eq!((after.version, after.output), (first.version, first.output), "it counts once");
 }
 
+pub(crate) async fn a_result_that_cannot_be_read_fails_the_attempt(scene: &Scene) {
+    let (_worker, prefix) = scene.worker("unfit");
+    let deep = format!("{prefix} deep");
+    assert!(scene.world.result(&deep, json!({"levels": 9})).await[0].is_array());
+    let (task, instance) = scene.world.hand_out(&deep, json!({"levels": 90})).await;
+    let said = scene.world.over(&instance, "Faulted").await.incidents.join("; ");
+    assert!(said.contains("nested more than 64 deep"), "{said}");
+    assert_eq!(scene.place.count(&prefix, "begin", Some(&task)), 1, "no second attempt");
+    scene.world.nothing_left(&deep).await;
+}
+
 pub(crate) async fn no_more_tasks_at_once_than_the_handler_takes(scene: &Scene) {
     let (_worker, prefix) = scene.worker("many");
     let kind = format!("{prefix} slow");

@@ -47,6 +47,7 @@ async fn conforms(program: Option<Program>, prefix: &'static str) {
         failures_are_what_the_handler_means,
         large_values_pass_and_larger_ones_fail_for_good,
         a_large_result_is_an_object,
+        a_result_that_cannot_be_read_fails_the_attempt,
         no_more_tasks_at_once_than_the_handler_takes,
         a_cancelled_task_ends,
         a_task_ends_at_its_deadline,

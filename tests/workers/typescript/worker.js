@@ -42,7 +42,8 @@ async function work() {
   worker.task(`${prefix} second`, (task) => task.version, { version: 2 });
   worker.task(`${prefix} fail-once`, (task) => {
     note("begin", task);
-    if (task.attempt === 1) throw new Error("the parcel service is away");
+    // Half a surrogate pair has no form in JSON, and is a failure all the same.
+    if (task.attempt === 1) throw new Error("the parcel service is away: \ud800");
     return { attempt: task.attempt };
   });
   worker.task(`${prefix} fail-for-good`, (task) => {
@@ -62,6 +63,13 @@ async function work() {
   worker.task(`${prefix} big`, (/** @type {import("staunch-client").Task<{bytes: number}>} */ task) => {
     note("begin", task);
     return "x".repeat(task.input.bytes);
+  });
+  worker.task(`${prefix} deep`, (/** @type {import("staunch-client").Task<{levels: number}>} */ task) => {
+    note("begin", task);
+    /** @type {unknown[]} */
+    let value = [];
+    for (let level = 0; level < task.input.levels; level += 1) value = [value];
+    return value;
   });
   worker.task(`${prefix} length`, (task) => task.input.length, {
     decode: (/** @type {any} */ input) => {

@@ -10,7 +10,22 @@
 {{- include "staunch.checkStorage" . }}
 {{- end }}
 
+{{/* What files/settings.yaml says of settings. */}}
+{{- define "staunch.settings" -}}
+{{ .Files.Get "files/settings.yaml" }}
+{{- end }}
+
 {{- define "staunch.checkSettings" -}}
+{{- $known := fromYaml (include "staunch.settings" .) }}
+{{- range $name, $value := .Values.settings }}
+{{- if hasKey $known.own $name }}
+{{- $own := get $known.own $name }}
+{{- fail (printf "settings.%s is not taken here: %s" $name (ternary (printf "set %s" $own) "the chart sets it itself; leave it out" (ne $own ""))) }}
+{{- end }}
+{{- if not (hasKey $known.kinds $name) }}
+{{- fail (printf "settings.%s: there is no such setting%s; docs/configuration.md has all" $name (include "staunch.near" (list $known.kinds $name))) }}
+{{- end }}
+{{- end }}
 {{- range $name := list "smtp-url" "sql-connections" }}
 {{- if hasKey $.Values.settings $name }}
 {{- fail (printf "settings.%s may have a password, and everybody who may read a Deployment can read settings: set %s in extraEnv, from a secret" $name (include "staunch.variable" $name)) }}
@@ -23,11 +38,81 @@
 {{- if include "staunch.hasLogin" $value }}
 {{- fail (printf "settings.%s has a login, and everybody who may read a Deployment can read settings: set %s in extraEnv, from a secret" $name (include "staunch.variable" $name)) }}
 {{- end }}
+{{- include "staunch.checkValue" (list $known (printf "settings.%s" $name) $name (include "staunch.text" $value)) }}
 {{- end }}
 {{- end }}
 
+{{/* The setting that is meant, or those that begin alike: (list kinds name). */}}
+{{- define "staunch.near" -}}
+{{- $name := index . 1 | lower | replace "_" "-" }}
+{{- $found := list }}
+{{- range $known := keys (index . 0) | sortAlpha }}
+{{- if eq (replace "-" "" $known) (replace "-" "" $name) }}
+{{- $found = list $known }}
+{{- else if and (eq (first (splitList "-" $known)) (first (splitList "-" $name))) (not (has (replace "_" "-" $name) $found)) }}
+{{- $found = append $found $known }}
+{{- end }}
+{{- end }}
+{{- with $found }}; did you mean {{ join ", " . }}?{{ end }}
+{{- end }}
+
+{{/* Refuses a text that no node would take: (list known place setting text). An empty one counts as none. */}}
+{{- define "staunch.checkValue" -}}
+{{- $known := index . 0 }}{{- $place := index . 1 }}{{- $name := index . 2 }}{{- $text := index . 3 }}
+{{- $kind := get $known.kinds $name }}
+{{- $range := get $known.ranges $name | default dict }}
+{{- if ne $text "" }}
+{{- if eq $kind "TIME" }}
+{{- if not (regexMatch "^[0-9]{1,12} *(ms|s|m|h|d)$" $text) }}
+{{- fail (printf "%s is %q: it must be a time with a unit, such as 500ms, 30s, 5m, 1h or 30d" $place $text) }}
+{{- end }}
+{{- else if has $kind (list "COUNT" "BYTES" "SECONDS" "MILLISECONDS") }}
+{{- if not (regexMatch "^[0-9_]{1,15}$" $text) }}
+{{- fail (printf "%s is %q: it must be a whole number above 0" $place $text) }}
+{{- end }}
+{{- else if eq $kind "BOOL" }}
+{{- if not (has $text (list "true" "1" "yes" "on" "false" "0" "no" "off")) }}
+{{- fail (printf "%s is %q: it must be true or false" $place $text) }}
+{{- end }}
+{{- else if eq $kind "COUNT/TIME" }}
+{{- if not (regexMatch "^[0-9_]+ */ *[0-9]+ *(ms|s|m|h|d)$" $text) }}
+{{- fail (printf "%s is %q: it must be a number of requests and a time, such as 100/1s or 5000/1h" $place $text) }}
+{{- end }}
+{{- end }}
+{{- if has $kind (list "TIME" "COUNT" "BYTES" "SECONDS" "MILLISECONDS") }}
+{{- $least := get $range "least" | default (ternary "1ms" "1" (eq $kind "TIME")) }}
+{{- $most := get $range "most" }}
+{{- $amount := include "staunch.amount" $text | int64 }}
+{{- if lt $amount (include "staunch.amount" $least | int64) }}
+{{- fail (printf "%s is %q: it must be at least %s" $place $text $least) }}
+{{- end }}
+{{- if and $most (gt $amount (include "staunch.amount" $most | int64)) }}
+{{- fail (printf "%s is %q: it must be at most %s" $place $text $most) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* A number, or a time in milliseconds. */}}
+{{- define "staunch.amount" -}}
+{{- $number := regexFind "^[0-9_]+" . | replace "_" "" }}
+{{- $number = regexReplaceAll "^0+" $number "" | default "0" | int64 }}
+{{- mul $number (get (dict "ms" 1 "s" 1000 "m" 60000 "h" 3600000 "d" 86400000) (regexFind "[a-z]+$" .) | default 1) }}
+{{- end }}
+
 {{- define "staunch.checkEnv" -}}
+{{- $known := fromYaml (include "staunch.settings" .) }}
 {{- range .Values.extraEnv }}
+{{- if and (hasPrefix "STAUNCH_" .name) (ne .name "STAUNCH_CONFIG") }}
+{{- $setting := .name | trimPrefix "STAUNCH_" | trimSuffix "_FILE" | lower | replace "_" "-" }}
+{{- $whole := .name | trimPrefix "STAUNCH_" | lower | replace "_" "-" }}
+{{- if not (or (hasKey $known.kinds $setting) (hasKey $known.kinds $whole) (hasKey $known.own $setting)) }}
+{{- fail (printf "extraEnv sets %s, and there is no such setting%s; a variable for something else begins otherwise" .name (include "staunch.near" (list $known.kinds $setting))) }}
+{{- end }}
+{{- if and (hasKey $known.kinds $whole) .value (not (contains "$(" .value)) }}
+{{- include "staunch.checkValue" (list $known (printf "the value of %s in extraEnv" .name) $whole .value) }}
+{{- end }}
+{{- end }}
 {{- if eq .name "STAUNCH_ROLE" }}
 {{- fail "extraEnv sets STAUNCH_ROLE, and each Deployment says its role: set topology" }}
 {{- end }}

@@ -143,10 +143,15 @@ STAUNCH_{{ . | upper | replace "-" "_" }}
 {{- end }}
 {{- end }}
 
-{{/* The variables of settings. A number of a file is a float: as JSON it is 1000000, as text 1e+06. */}}
+{{/* The text of a setting. A number of a file is a float: as JSON it is 1000000, as text 1e+06. */}}
+{{- define "staunch.text" -}}
+{{ kindIs "string" . | ternary . (toJson .) }}
+{{- end }}
+
+{{/* The variables of settings. */}}
 {{- define "staunch.settingVariables" -}}
 {{- range $name, $value := . }}
-- { name: {{ include "staunch.variable" $name }}, value: {{ kindIs "string" $value | ternary $value (toJson $value) | quote }} }
+- { name: {{ include "staunch.variable" $name }}, value: {{ include "staunch.text" $value | quote }} }
 {{- end }}
 {{- end }}
 
@@ -194,16 +199,29 @@ STAUNCH_{{ . | upper | replace "-" "_" }}
 {{- end }}
 
 {{/* All variables of a container: (list root variables), where the second is what other values than
-extraEnv make. */}}
+extraEnv make. A third names the value that makes the API key, if that is not auth.apiKeySecret. */}}
 {{- define "staunch.env" -}}
 {{- $root := index . 0 }}{{- $made := index . 1 | trim }}
+{{- $own := get (fromYaml (include "staunch.settings" $root)) "own" }}
+{{- if gt (len .) 2 }}{{- $_ := set $own "api-key" (index . 2) }}{{- end }}
 {{- $seen := dict }}
-{{- range $one := concat (fromYamlArray $made) $root.Values.extraEnv }}
-{{- $setting := trimSuffix "_FILE" $one.name }}
-{{- with get $seen $setting }}
-{{- fail (printf "%s and %s say the same: of extraEnv, settings and other values, let one say it" . $one.name) }}
+{{- range fromYamlArray $made }}
+{{- $_ := set $seen (trimSuffix "_FILE" .name) "made" }}
 {{- end }}
-{{- $_ := set $seen $setting $one.name }}
+{{- range $root.Values.extraEnv }}
+{{- $variable := trimSuffix "_FILE" .name }}
+{{- $setting := $variable | trimPrefix "STAUNCH_" | lower | replace "_" "-" }}
+{{- $before := get $seen $variable }}
+{{- if and (eq $before "made") (hasKey $root.Values.settings $setting) }}
+{{- fail (printf "extraEnv sets %s, and settings.%s says the same: leave one of them out" .name $setting) }}
+{{- else if and (eq $before "made") (get $own $setting) }}
+{{- fail (printf "extraEnv sets %s, and %s says the same: leave one of them out" .name (get $own $setting)) }}
+{{- else if eq $before "made" }}
+{{- fail (printf "extraEnv sets %s, which the chart sets itself: leave it out" .name) }}
+{{- else if $before }}
+{{- fail (printf "extraEnv sets both %s and %s, which say the same: leave one of them out" $before .name) }}
+{{- end }}
+{{- $_ := set $seen $variable .name }}
 {{- end }}
 {{- $made }}
 {{- with $root.Values.extraEnv }}

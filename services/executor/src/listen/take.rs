@@ -225,19 +225,28 @@ fn judge(cx: &Cx, source: &MessageSource, message: &Map) -> Result<Option<Judged
     }
     let text = |script: &Option<Script>, what: &str| {
         let Some(script) = script else { return Ok(None) };
-        let text = match value(script, what)? {
-            Value::String(text) => text.trim().to_owned(),
-            value @ (Value::Number(_) | Value::Bool(_)) => value.to_string(),
-            _ => String::new(),
-        };
-        match text.len() {
-            0 => Err(format!("{what}: the message has none")),
-            1..=TEXT_BYTES_MAX => Ok(Some(text)),
-            _ => Err(format!("{what}: it has more than {TEXT_BYTES_MAX} bytes")),
-        }
+        let text = text_of(value(script, what)?);
+        text.map(Some).map_err(|reason| format!("{what}: {reason}"))
     };
     let correlation_id = text(&source.correlation, "correlationId")?;
     Ok(Some(Judged { correlation_id, key: text(&source.key, "deduplicationKey")? }))
+}
+
+/// A correlation id, or a key: the value of its expression as text.
+fn text_of(value: Value) -> Result<String, String> {
+    let unfit = |kind: &str| Err(format!("it is {kind}: give a text, a number, true or false"));
+    let text = match value {
+        Value::String(text) => text.trim().to_owned(),
+        value @ (Value::Number(_) | Value::Bool(_)) => value.to_string(),
+        Value::Null => String::new(),
+        Value::Object(_) => return unfit("an object"),
+        Value::Array(_) => return unfit("a list"),
+    };
+    match text.len() {
+        0 => Err("the message has none".to_owned()),
+        1..=TEXT_BYTES_MAX => Ok(text),
+        _ => Err(format!("it has more than {TEXT_BYTES_MAX} bytes")),
+    }
 }
 
 async fn publish(cx: &Cx, command: &Command) -> Result<(), Unsent> {
@@ -321,7 +330,26 @@ impl Unsent {
 
 #[cfg(test)]
 mod tests {
-    use super::id_of;
+    use serde_json::{Value, json};
+
+    use super::{TEXT_BYTES_MAX, id_of, text_of};
+
+    #[test]
+    fn a_key_is_a_text_and_the_reason_says_what_it_is_instead() {
+        for (value, text) in [(json!(" a "), "a"), (json!(7), "7"), (json!(false), "false")] {
+            assert_eq!(text_of(value).as_deref(), Ok(text));
+        }
+        for (value, reason) in [
+            (Value::Null, "the message has none"),
+            (json!(" "), "the message has none"),
+            (json!({"id": 7}), "it is an object: give a text"),
+            (json!([7]), "it is a list: give a text"),
+            (json!("a".repeat(TEXT_BYTES_MAX + 1)), "it has more than"),
+        ] {
+            let found = text_of(value).unwrap_err();
+            assert!(found.starts_with(reason), "{found}");
+        }
+    }
 
     #[test]
     fn an_id_is_of_the_source_the_stream_the_number_and_the_time_of_the_message() {

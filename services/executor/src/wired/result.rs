@@ -5,7 +5,9 @@ use std::time::Duration;
 use bus::{Outside as _, Queue as _, Stream, Wire as _};
 use futures::StreamExt as _;
 use model::{PayloadHash, SubStatus, TaskStatus, limits};
-use protocol::{Body, Command, Message, Outcome, Refusal, ReplyWhen, TaskCompleted, header};
+use protocol::{
+    Body, Command, Letter, Message, Outcome, Refusal, ReplyWhen, TaskCompleted, header,
+};
 use serde_json::{Value, json};
 use store::Payloads as _;
 
@@ -185,10 +187,24 @@ async fn a_replaced_object_is_damage_and_no_other_result() {
     let letter = dead(&world, 1).await;
     let said = letter.header(header::REASON).unwrap();
     assert!(said.contains("was replaced: its bytes are sha256-"), "{said}");
-    assert_eq!(world.status("i").await, Some(SubStatus::Suspended), "the task goes on waiting");
+    is_unfit(&world, "was replaced").await;
+
+    // Until the last delivery, the right bytes may come.
+    let (world, _node, task) = begun(json!({})).await;
+    put_as(&world, &name, lines(7)).await;
+    world.bus.publish(naming(&report("r", &task, 1), &objects)).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    assert_eq!(world.status("i").await, Some(SubStatus::Suspended));
     put_as(&world, &name, meant).await;
-    world.bus.publish(naming(&report("again", &task, 1), &objects)).await.unwrap();
-    rests_alone(&world).await;
+    rests(&world).await;
+}
+
+/// The attempt has failed, with this in its reason.
+async fn is_unfit(world: &World, reason: &str) {
+    world.until_status("i", SubStatus::Faulted).await;
+    let incident = world.record("i").await.state.incidents.remove(0);
+    assert_eq!(incident.code, "ResultUnfit");
+    assert!(incident.message.contains(reason), "{}", incident.message);
 }
 
 #[tokio::test(start_paused = true)]
@@ -214,13 +230,15 @@ async fn a_result_that_cannot_be_had_is_a_dead_letter_that_says_so() {
         let letter = dead(&world, 1).await;
         let said = letter.header(header::REASON).unwrap();
         assert!(said.contains(reason), "{said}");
-        assert_eq!(world.status("i").await, Some(SubStatus::Suspended), "the task goes on waiting");
-        // A replay finds the object that has come.
+        is_unfit(&world, reason).await;
+        // A replay comes too late, though the object is there.
         let again = format!("$payload={OBJECT}");
         assert_eq!(letter.header(header::PAYLOAD), Some(again.as_str()));
         put(&world, lines(7)).await;
-        send(&world, &report("replayed", &task, 1)).await;
-        world.until_status("i", SubStatus::Finished).await;
+        let letter = Letter { number: 1, at: world.now(), message: letter };
+        world.bus.publish(letter.again()).await.unwrap();
+        world.until_quiet().await;
+        assert_eq!(world.status("i").await, Some(SubStatus::Faulted));
     }
 }
 
@@ -248,7 +266,7 @@ async fn what_has_another_result_too_is_a_dead_letter() {
         let said = letter.header(header::REASON).unwrap();
         assert!(said.contains(reason), "{said}");
     }
-    assert_eq!(world.status("i").await, Some(SubStatus::Suspended));
+    is_unfit(&world, "is the whole result").await;
 }
 
 #[tokio::test(start_paused = true)]

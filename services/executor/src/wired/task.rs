@@ -18,7 +18,7 @@ use crate::wired::world::{Peculiar, World, cancel, resume, sequence, wait_for};
 const TRACEPARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
 /// A report of a worker for this type and version.
-fn report(id: &str, task_id: &str, kind: Option<(&str, u32)>) -> TaskCompleted {
+pub(crate) fn report(id: &str, task_id: &str, kind: Option<(&str, u32)>) -> TaskCompleted {
     let kind = kind.map(|(task_type, version)| (task_type.to_owned(), version));
     TaskCompleted {
         task_id: task_id.to_owned(),
@@ -28,7 +28,7 @@ fn report(id: &str, task_id: &str, kind: Option<(&str, u32)>) -> TaskCompleted {
     }
 }
 
-fn failed(task_id: &str, attempt: u32) -> TaskCompleted {
+pub(crate) fn failed(task_id: &str, attempt: u32) -> TaskCompleted {
     let error = json!({"type": "no-stock", "title": "no stock", "detail": "until Monday"});
     TaskCompleted {
         status: Some(TaskStatus::Failed),
@@ -38,12 +38,12 @@ fn failed(task_id: &str, attempt: u32) -> TaskCompleted {
     }
 }
 
-async fn send(world: &World, id: &str, report: TaskCompleted) -> Outcome {
+pub(crate) async fn send(world: &World, id: &str, report: TaskCompleted) -> Outcome {
     world.ask(Command::new(id.into(), Body::Task(report)), ReplyWhen::Committed).await
 }
 
 /// The attempts that were published, in order.
-fn attempts(world: &World) -> Vec<(Message, Value)> {
+pub(crate) fn attempts(world: &World) -> Vec<(Message, Value)> {
     let stored = world.bus.stored(Stream::Tasks).into_iter();
     stored
         .map(|(_, message)| {
@@ -53,11 +53,11 @@ fn attempts(world: &World) -> Vec<(Message, Value)> {
         .collect()
 }
 
-fn task_id(world: &World) -> String {
+pub(crate) fn task_id(world: &World) -> String {
     attempts(world)[0].1["taskId"].as_str().unwrap().to_owned()
 }
 
-async fn begun(more: Value) -> (World, super::world::Node) {
+pub(crate) async fn begun(more: Value) -> (World, super::world::Node) {
     let world = World::new();
     let mut task = json!({"type": "RunTask", "id": "ship", "taskName": "Ship",
         "payload": {"order": 7}});
@@ -73,7 +73,7 @@ async fn begun(more: Value) -> (World, super::world::Node) {
 }
 
 /// What the timer service does when a timer of this name is due.
-async fn fire(world: &World, name: &str) -> Outcome {
+pub(crate) async fn fire(world: &World, name: &str) -> Outcome {
     let bookmark = world.bookmarks("i").await[name].to_string();
     let fired = resume(&format!("fired-{name}"), "i", Some(&bookmark), json!({}));
     world.ask(fired, ReplyWhen::Committed).await

@@ -55,6 +55,7 @@ const API: &[(&str, &str, Need)] = &[
     ("POST", "/workflow-definitions/validation/check", P("write:workflow-definitions")),
     ("POST", "/workflow-definitions/short-form/shorten", P("read:workflow-definitions")),
     ("POST", "/workflow-definitions/short-form/expand", P("read:workflow-definitions")),
+    ("GET", "/workflow-definitions/short-form/schema", P("read:activity-descriptors")),
     ("GET", "/workflow-definitions/{definitionId}/figures", P("read:workflow-definitions")),
     ("POST", "/workflow-definitions/import", P("write:workflow-definitions")),
     ("PUT", "/workflow-definitions/import", P("write:workflow-definitions")),

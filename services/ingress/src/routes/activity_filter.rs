@@ -14,6 +14,9 @@ use crate::{App, Problem, bounds, record};
 /// The filters of one plan at most.
 const FILTERS_MAX: usize = 8;
 
+/// The characters of a text that a refusal shows.
+const SHOWN_MAX: usize = 50;
+
 /// An instance fulfils it if one execution of an activity fits all of its members. A filter without
 /// members is left out.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, ToSchema)]
@@ -49,15 +52,17 @@ impl ActivityFilter {
         self.members().iter().all(|(_, text)| text.is_none())
     }
 
-    fn check(&self) -> Result<(), Problem> {
+    /// Refuses what the filter at this position cannot compare.
+    fn check(&self, at: usize) -> Result<(), Problem> {
         for (what, text) in self.members() {
-            bounds::optional(&format!("{what} of activityFilters"), text.as_deref())?;
+            bounds::optional(&format!("activityFilters[{at}].{what}"), text.as_deref())?;
         }
         let is_status =
             |text: &String| EXECUTION_STATUSES.iter().any(|one| one.eq_ignore_ascii_case(text));
         match &self.status {
             Some(text) if !is_status(text) => Err(Problem::bad_request(format!(
-                "status {text:?} of activityFilters is not valid: use one of {}",
+                "activityFilters[{at}]: status {:?} is not valid: use one of {}",
+                text.chars().take(SHOWN_MAX).collect::<String>(),
                 EXECUTION_STATUSES.join(", ")
             ))),
             _ => Ok(()),
@@ -112,7 +117,7 @@ impl Selection {
                 "{count} activityFilters are too many: use at most {FILTERS_MAX}"
             )));
         }
-        activities.iter().try_for_each(ActivityFilter::check)?;
+        activities.iter().enumerate().try_for_each(|(at, filter)| filter.check(at))?;
         let activities = activities.into_iter().filter(|filter| !filter.is_empty()).collect();
         Ok(Self { instances, activities })
     }

@@ -68,8 +68,14 @@ pub(super) async fn events(
         Some(now) if now.eq_ignore_ascii_case("now") => true,
         Some(_) => return Err(Problem::bad_request("until is now, or left out")),
     };
-    let time = params.one("after").and_then(|text| Timestamp::parse(text).ok());
-    let begin = match time.filter(|_| !headers.contains_key(LAST_EVENT_ID)) {
+    let after = params.one("after").filter(|_| !headers.contains_key(LAST_EVENT_ID));
+    let time = match after.map(Timestamp::parse) {
+        Some(Err(error)) if error.is_out_of_range() => {
+            return Err(Problem::bad_request(format!("after: {error}")));
+        }
+        parsed => parsed.and_then(Result::ok),
+    };
+    let begin = match time {
         Some(at) => cluster::since(&app, at).await?,
         None => begin(&headers, &params, EVENT)?.unwrap_or(match only_past {
             true => Begin::Start,

@@ -57,6 +57,7 @@ pub(super) async fn list(
     params: Params,
 ) -> Result<Json<Value>, Problem> {
     let page = Part::of_list(&params, &["type", "version"])?.page()?;
+    params.single(&["type", "version"])?;
     let kind = params.one("type").filter(|kind| !kind.is_empty());
     bounds::optional("type", kind)?;
     let version = version(&params, kind)?;

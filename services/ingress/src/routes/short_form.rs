@@ -19,15 +19,19 @@ use tokio::time::timeout;
 use super::naming;
 use super::reading::Reading;
 use super::saving::unwrapped;
-use crate::body::{Body, BytesMax, content_type, must_be_plain, read};
+use crate::body::{Body, BytesMax, Params, content_type, must_be_plain, read};
 use crate::present::shape;
 use crate::problem::ProblemBody;
-use crate::{App, Problem};
+use crate::{App, Problem, workers};
 
 /// The media type of YAML (RFC 9512).
 const YAML: &str = "application/yaml";
 /// Other media types of YAML.
 const YAML_TOO: [&str; 4] = ["application/x-yaml", "text/yaml", "text/x-yaml", "text/vnd.yaml"];
+/// The media type of a JSON Schema.
+const SCHEMA: &str = "application/schema+json";
+/// Bytes of the documents of activity types of which a schema is made.
+const TYPES_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// The id of a definition that has none while it is expanded.
 const UNNAMED: &str = "";
 /// The member with the id of a definition.
@@ -121,6 +125,35 @@ pub(super) async fn expand(
         Ok(definition)
     };
     apart(&app, work).await?.map(Json)
+}
+
+/// The JSON Schema of the short form with the activity types that workers have registered, for editors.
+///
+/// It is `schema/workflow/short.json` with these types: an editor completes their names and their inputs,
+/// and marks what does not fit them.
+#[utoipa::path(get, path = "/workflow-definitions/short-form/schema", tag = "definitions",
+    responses((status = 200, body = Value, content_type = "application/schema+json", description = "The schema (draft-07)",
+            example = json!({"$schema": "http://json-schema.org/draft-07/schema#", "title": "Workflow definition, short form"})),
+        (status = 413, body = ProblemBody, description = "The documents of the types have more than 8 MiB together"),
+        (status = 503, body = ProblemBody)))]
+pub(super) async fn schema(
+    State(app): State<Arc<App>>,
+    params: Params,
+) -> Result<impl IntoResponse, Problem> {
+    params.only(&[])?;
+    let types = workers::registered(&app).await?.types;
+    let bytes: usize = types.iter().map(|kind| json!(kind).to_string().len()).sum();
+    if bytes > TYPES_BYTES_MAX {
+        let detail = format!(
+            "the documents of the registered activity types have {bytes} bytes together, more than \
+             {TYPES_BYTES_MAX}: use schema/workflow/short.json, which does without them"
+        );
+        return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail));
+    }
+    let work =
+        move |vocabulary: &Vocabulary| shortform::short_schema_with(vocabulary, &types).to_string();
+    let text = apart(&app, work).await?;
+    Ok(([(CONTENT_TYPE, SCHEMA)], text))
 }
 
 /// Does the work on a thread for blocking work, once it is its turn.

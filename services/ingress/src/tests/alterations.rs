@@ -292,13 +292,11 @@ async fn a_plan_selects_instances_by_what_their_activities_did() {
     for (filters, part) in [
         (json!([{"activityId": "wait", "state": "Running"}]), "state"),
         (
-            json!([{"status": "Waiting"}]),
-            "use one of Pending, Running, Completed, Canceled, Faulted",
+            json!([{"status": "Running"}, {"status": "Waiting"}]),
+            "activityFilters[1]: status \"Waiting\" is not valid: use one of Pending, Running, \
+             Completed, Canceled, Faulted",
         ),
-        (
-            json!([{"activityId": "a".repeat(2_000)}]),
-            "activityId of activityFilters has 2000 bytes",
-        ),
+        (json!([{"activityId": "a".repeat(2_000)}]), "activityFilters[0].activityId has 2000"),
         (json!(vec![json!({"name": "n"}); 9]), "use at most 8"),
     ] {
         let bad = json!({"activityFilters": filters});

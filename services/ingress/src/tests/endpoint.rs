@@ -57,6 +57,25 @@ async fn what_nothing_waits_for_is_not_found_and_other_methods_are_not_allowed()
 }
 
 #[tokio::test]
+async fn a_nul_in_the_path_of_an_endpoint_reaches_no_workflow() {
+    let world = World::new().await;
+    world.publish("echo", echo("orders/{orderId}", &[])).await;
+    for path in ["/workflows/orders/a%00", "/workflows/%00", "/workflows/orders/%00b/c"] {
+        for method in ["GET", "POST", "DELETE"] {
+            let request = json_request(method, path, &[], &json!({}));
+            let detail = world.send(request).await.problem(400);
+            assert_eq!(
+                detail, "the path has a NUL character (%00): leave it out",
+                "{method} {path}"
+            );
+        }
+    }
+    // The text of three characters is none.
+    let seen = world.get("/workflows/orders/a%2500").await.expect(200);
+    assert_eq!(seen["routeData"], json!({"orderid": "a%00"}));
+}
+
+#[tokio::test]
 async fn a_workflow_without_a_response_answers_with_an_empty_200() {
     let world = World::new().await;
     let root = json!({"type": "Elsa.Sequence", "id": "s", "activities": [

@@ -51,6 +51,19 @@ async fn a_key_means_one_request_at_every_node_and_after_a_restart() {
 }
 
 #[tokio::test]
+async fn a_key_holds_at_one_route() {
+    let world = World::new().await;
+    world.publish("line", writes_line()).await;
+    let body = json!({});
+    for (route, instances) in [("dispatch", 1), ("execute", 2), ("dispatch", 2), ("execute", 2)] {
+        let path = format!("/elsa/api/workflow-definitions/line/{route}");
+        world.post_with(&path, &KEY, &body).await.expect(200);
+        let list = world.get("/elsa/api/workflow-instances").await.expect(200);
+        assert_eq!(list["totalCount"], instances, "{route}");
+    }
+}
+
+#[tokio::test]
 async fn a_refused_request_gives_its_key_back() {
     let world = World::new().await;
     world.publish("line", writes_line()).await;

@@ -172,6 +172,8 @@ async fn any_slice_of_the_past_can_be_read_and_ends() {
     assert_eq!(names("after=2100-01-01T00:00:00Z".to_owned()).await, []);
     assert_eq!(names("type=faulted".to_owned()).await, []);
     assert_eq!(names("after=now".to_owned()).await, []);
+    let beyond = world.get("/elsa/api/events?after=9999-12-31T23:59:59Z").await.problem(400);
+    assert!(beyond.contains("the latest time is 9999-12-30T22:00:00.999Z"), "{beyond}");
 }
 
 /// Publishes the definition `line`; returns the number of the last event then, one of the audit log.

@@ -227,3 +227,53 @@ async fn more_conversions_than_may_be_at_once_wait_and_are_refused_then() {
     drop(room);
     expand(&world, "application/yaml", HELLO).await.expect(200);
 }
+
+/// An editor completes the types of workers as it does others, and marks what does not fit.
+#[tokio::test]
+async fn the_schema_knows_the_types_of_workers() {
+    const SCHEMA: &str = "/elsa/api/workflow-definitions/short-form/schema";
+    let world = world().await;
+    let types = "/elsa/api/activity-types";
+    for (version, kind) in [(1, "string"), (2, "number")] {
+        let document = json!({"type": "Acme.Charge", "version": version, "description": "Takes money.",
+            "input": {"required": ["amount"], "properties": {"amount": {"type": kind, "minimum": 1},
+                "card": {"$ref": "#/$defs/card"}, "currency": {"enum": ["EUR", "USD"]}},
+                "$defs": {"card": {"type": "object"}}},
+            "output": {"properties": {"receipt": {"type": "string"}}}});
+        world.post(types, &document).await.expect(200);
+    }
+    let answer = world.get(SCHEMA).await;
+    assert_eq!(answer.header("content-type"), Some("application/schema+json"));
+    let schema = answer.expect(200);
+    let validator = jsonschema::draft7::new(&schema).unwrap();
+    let fits = |activity: Value| validator.is_valid(&json!({"root": [activity]}));
+    let charge = |more: Value| {
+        let mut activity = json!({"type": "Acme.Charge", "id": "charge", "receipt": "Receipt"});
+        activity.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        activity
+    };
+    for good in [
+        json!({"amount": 7, "currency": "EUR", "card": {}}),
+        json!({"amount": {"js": "variables.Amount"}, "next": "a"}),
+        json!({"amount": 7, "version": 2}),
+        json!({"amount": 0, "version": 1}),
+    ] {
+        assert!(fits(charge(good.clone())), "{good}");
+    }
+    for bad in [
+        json!({"amount": 0}),
+        json!({"amount": 0, "version": 2}),
+        json!({"amount": [7], "version": 1}),
+        json!({"amount": 7, "currency": "XYZ"}),
+        json!({"amont": 7}),
+    ] {
+        assert!(!fits(charge(bad.clone())), "{bad}");
+    }
+    let names = schema.pointer("/$defs/activity/anyOf/1/allOf/0/properties/type/anyOf");
+    let of_worker = json!({"enum": ["Acme.Charge"], "description": "Takes money."});
+    let found = names.unwrap().as_array().unwrap().iter().filter(|name| **name == of_worker);
+    assert_eq!(found.count(), 1);
+    assert!(fits(json!({"type": "WriteLine", "text": "as before"})));
+    let refused = world.get(&format!("{SCHEMA}?type=a")).await;
+    assert_eq!(refused.status, 400);
+}

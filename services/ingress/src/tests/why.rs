@@ -108,6 +108,40 @@ async fn dead_letters_and_faults_of_an_instance_are_named() {
 }
 
 #[tokio::test]
+async fn dead_letters_of_a_task_that_is_waited_for_are_named() {
+    let world = World::new().await;
+    world.publish("w", json!({"type": "Elsa.RunTask", "id": "t", "taskName": "Ship"})).await;
+    let (id, other) = (world.begin("w").await, world.begin("w").await);
+    for id in [&id, &other] {
+        world.until(id, "Suspended").await;
+    }
+    let handed_out = || world.bus.stored(bus::Stream::Tasks);
+    testkit::eventually("both are handed out", BOUND, async || handed_out().len() == 2).await;
+    let bodies = handed_out().into_iter().map(|(_, message)| message.payload);
+    let mut bodies = bodies.map(|body| serde_json::from_slice::<Value>(&body).unwrap());
+    let task = bodies.find(|task| task["workflowInstanceId"] == id.as_str()).unwrap();
+    let task = task["taskId"].as_str().unwrap();
+    // Of an attempt that there is not, and so the task goes on waiting.
+    let subjects = [format!("staunch.cmd.task.Ship.1.{task}"), format!("staunch.cmd.task.{task}")];
+    for subject in &subjects {
+        let headers = [("Staunch-Attempt".to_owned(), "9".to_owned())].into();
+        let (subject, payload) = (subject.clone(), b"{".to_vec());
+        let message = protocol::Message { subject, headers, payload };
+        bus::Queue::publish(&world.bus, message).await.unwrap();
+    }
+    testkit::eventually("both are dead letters", BOUND, async || {
+        why(&world, &id).await["deadLetters"].as_array().unwrap().len() == 2
+    })
+    .await;
+    let found = why(&world, &id).await;
+    for letter in found["deadLetters"].as_array().unwrap() {
+        assert!(subjects.iter().any(|subject| letter["subject"] == *subject), "{found:#}");
+    }
+    assert_eq!(causes(&found).iter().filter(|cause| **cause == "dead-letter").count(), 2);
+    assert_eq!(why(&world, &other).await["deadLetters"], json!([]));
+}
+
+#[tokio::test]
 async fn a_parent_and_its_child_name_each_other() {
     let world = World::new().await;
     world.publish("child", waits_for("go")).await;

@@ -138,6 +138,25 @@ async fn what_cannot_be_used_is_refused_or_named() {
     assert_eq!((&listed["count"], &listed["faulty"][0]["key"]), (&json!(1), &json!("lower.1")));
 }
 
+/// A key that is not escaped is no second document of a type.
+#[tokio::test]
+async fn a_type_has_one_key() {
+    let world = World::without_executor(Config::default()).await;
+    let (status, made) = send(&world, "POST", "/activity-types", &charge(1)).await;
+    assert_eq!(status, 200, "{made}");
+    let kv = world.bus.kv(Bucket::Activities);
+    kv.put_if("Acme.ChargeCard.1", (&b"{}"[..]).into(), 0, None, "1").await.unwrap();
+    let (_, listed) = send(&world, "GET", "/activity-types", &json!({})).await;
+    assert_eq!((&listed["count"], listed["items"].as_array().unwrap().len()), (&json!(1), 1));
+    assert_eq!(listed["items"][0]["displayName"], "Charge card", "{listed}");
+    let faulty = &listed["faulty"][0];
+    assert_eq!(faulty["key"], "Acme.ChargeCard.1");
+    let reason = faulty["problems"][0].as_str().unwrap();
+    assert!(reason.contains("Acme=2EChargeCard.1") && reason.contains("nats kv del"), "{reason}");
+    let wrong = definition(json!({"type": "Acme.ChargeCard", "id": "charge", "amount": "much"}));
+    assert_eq!(send(&world, "POST", "/workflow-definitions", &wrong).await.0, 400);
+}
+
 #[tokio::test]
 async fn open_tasks_name_the_instances_that_wait_for_them() {
     let world = World::new().await;
@@ -192,9 +211,13 @@ async fn open_tasks_name_the_instances_that_wait_for_them() {
     let complete = format!("/tasks/{}/complete", task["taskId"].as_str().unwrap());
     assert_eq!(send(&world, "POST", &complete, &none).await.0, 200);
     assert_eq!(list("?type=Ship&version=2").await["items"], json!([]));
-    for (query, part) in
-        [("?typ=Ship", "typ"), ("?version=2", "name the type"), ("?type=Ship&version=0", "from 1")]
-    {
+    for (query, part) in [
+        ("?typ=Ship", "typ"),
+        ("?version=2", "name the type"),
+        ("?type=Ship&version=0", "from 1"),
+        ("?type=Ship&type=Fly", "query parameter type is there with several values"),
+        ("?type=Ship&version=2&Version=1", "query parameter version is there with several values"),
+    ] {
         let (status, refused) = send(&world, "GET", &format!("/tasks{query}"), &none).await;
         assert_eq!((status, refused.to_string().contains(part)), (400, true), "{refused}");
     }

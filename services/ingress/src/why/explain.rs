@@ -11,7 +11,7 @@ use super::answer::{
     Why,
 };
 use super::facts::{Cluster, Facts, Relative, Version};
-use super::wait::waits;
+use super::wait::{TASK_RETRY, waits};
 use super::work::{replay, work};
 
 /// Waits that the first sentence names.
@@ -97,7 +97,9 @@ fn several(facts: &Facts, waiting: &[&Finding]) -> String {
     if executions.len() > 1 {
         return format!("It waits at activity {place}, in {} executions of it.", executions.len());
     }
-    let first = waiting.iter().find(|one| one.cause != "timer").or(waiting.first());
+    let retry = waiting.iter().find(|one| one.cause == TASK_RETRY);
+    let other = waiting.iter().find(|one| one.cause != "timer");
+    let first = retry.or(other).or(waiting.first());
     first.map_or_else(String::new, |first| first.says.clone())
 }
 
@@ -255,7 +257,7 @@ fn parent(facts: &Facts) -> Option<Finding> {
 }
 
 /// A text of a workflow or of another system, in a sentence of ours.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     const CHARS_MAX: usize = 300;
     let shown: String = text.chars().take(CHARS_MAX).collect();
     let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -7,7 +7,7 @@ use bus::{Bucket, Scope, Stream};
 use chassis::Auth;
 use futures::future::{join, join3};
 use model::{Bookmark, BookmarkId, Instance, InstanceId};
-use protocol::{Command, Letter, subject};
+use protocol::{Body, Command, Letter, subject};
 use store::{CommandFilter, InstanceFilter, Page, VersionOption};
 
 use super::facts::{CallFact, Cluster, CommandFact, Facts, LetterFact, Relative, Server, Version};
@@ -22,6 +22,8 @@ const CHILDREN_MAX: usize = 20;
 const INCIDENTS_MAX: usize = 10;
 const LETTERS_MAX: usize = 10;
 const LINES_MAX: u64 = 10;
+/// Tasks whose dead letters are looked for.
+const TASKS_MAX: usize = 10;
 /// Letters that one read looks at.
 const LETTERS_READ: usize = 256;
 /// Children of one activity that are looked up.
@@ -237,12 +239,24 @@ async fn asked<T>(
     }
 }
 
-/// The newest dead letters whose commands are for the instance.
+/// The newest dead letters whose commands are for the instance, or for a task that it waits for.
 async fn letters(app: &App, seen: &Seen, unknown: &mut Vec<String>) -> Vec<LetterFact> {
     let id = &seen.instance.id;
     let mut filters = vec![subject::dead_of(id)];
     if seen.instance.version == 0 {
         filters.push(subject::dead(&subject::start(&seen.instance.definition_id)));
+    }
+    let state = seen.state();
+    let tasks = state.bookmarks.keys().filter_map(|id| state.open_task(id));
+    let mut tasks: Vec<_> = tasks.map(|(_, task, _)| task.task_id).collect();
+    if tasks.len() > TASKS_MAX {
+        unknown.push(format!("the dead letters of {} tasks", tasks.len() - TASKS_MAX));
+        tasks.truncate(TASKS_MAX);
+    }
+    for task in &tasks {
+        let any_type = format!("{}.task.*.*.{}", subject::COMMANDS, subject::token(task));
+        filters.push(subject::dead(&any_type));
+        filters.push(subject::dead(&subject::task_completed(task)));
     }
     let mut found = Vec::new();
     for filter in filters {
@@ -253,7 +267,8 @@ async fn letters(app: &App, seen: &Seen, unknown: &mut Vec<String>) -> Vec<Lette
         }
     }
     let letters = found.into_iter().map(|(number, at, message)| Letter { number, at, message });
-    let mut letters: Vec<_> = letters.filter(|letter| is_for(letter, &seen.instance)).collect();
+    let mut letters: Vec<_> =
+        letters.filter(|letter| is_for(letter, &seen.instance, &tasks)).collect();
     letters.sort_by_key(|letter| std::cmp::Reverse(letter.number));
     letters.truncate(LETTERS_MAX);
     let facts = letters.into_iter().map(|letter| LetterFact {
@@ -266,9 +281,10 @@ async fn letters(app: &App, seen: &Seen, unknown: &mut Vec<String>) -> Vec<Lette
     facts.collect()
 }
 
-/// Starts of one definition share a subject; every other command names its instance in it.
-fn is_for(letter: &Letter, instance: &Instance) -> bool {
+/// Starts of one definition share a subject; every other command names its instance or its task in it.
+fn is_for(letter: &Letter, instance: &Instance, tasks: &[String]) -> bool {
     match Command::decode(&letter.again(), letter.command_id()) {
+        Ok(Command { body: Body::Task(task), .. }) => tasks.contains(&task.task_id),
         Ok(command) => command.instance_id().as_ref() == Some(&instance.id),
         Err(_) => letter.origin() != subject::start(&instance.definition_id),
     }

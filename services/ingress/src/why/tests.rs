@@ -1,5 +1,7 @@
 //! One row for each cause.
 
+mod retry;
+
 use std::time::Duration;
 
 use bus::{Holding, Member, Pause, Scope};

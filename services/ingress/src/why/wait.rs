@@ -2,18 +2,23 @@
 
 use std::time::Duration;
 
-use model::{Bookmark, MessageSource, Stimulus, SubStatus, Timestamp};
+use engine::OpenTask;
+use model::{Bookmark, MessageSource, Stimulus, SubStatus, Timestamp, What};
 use protocol::subject;
 use serde_json::json;
 
 use super::action::{action, segment, since, span};
 use super::answer::{Action, Finding};
+use super::explain::one_line;
 use super::facts::{Facts, Relative};
 
 /// A timer that is due for less than this is on its way.
 const LATE_AFTER: Duration = Duration::from_secs(5);
 /// The end of a child that ended less than this ago is on its way.
 const TOLD_AFTER: Duration = Duration::from_secs(15);
+
+/// The cause of the pause between two attempts of a task.
+pub(super) const TASK_RETRY: &str = "task-retry";
 
 /// Everything that the instance waits for.
 pub(super) fn waits(facts: &Facts) -> Vec<Finding> {
@@ -67,10 +72,14 @@ fn says(facts: &Facts, bookmark: &Bookmark, what: &str) -> String {
 fn timer(facts: &Facts, bookmark: &Bookmark, due_at: Timestamp) -> Finding {
     let activity = &bookmark.activity_id;
     let owner = facts.cluster.timer_of(facts.id());
-    let is_limit = is_limit(facts, bookmark);
+    let attempt = OpenTask::paused_before(bookmark);
+    let is_limit = attempt.is_none() && is_limit(facts, bookmark);
     let found = if !is_overdue(facts.now, due_at) {
         let left = span(due_at.since(facts.now));
-        let mut what = if is_limit {
+        let mut what = if let Some(attempt) = attempt {
+            let failed = failed(facts, bookmark, attempt);
+            format!("{failed}, and attempt {attempt} begins at {due_at} (another {left})")
+        } else if is_limit {
             format!("The time of activity {activity} is over at {due_at} (another {left})")
         } else {
             let since = since(facts.now, bookmark.created_at);
@@ -80,10 +89,17 @@ fn timer(facts: &Facts, bookmark: &Bookmark, due_at: Timestamp) -> Finding {
             Some(node) => format!(", and the node {node}, which owns its shard, fires it then"),
             None => ", and no node with the role timer lives that could fire it then".to_owned(),
         });
-        Finding::waits("timer", format!("{what}."))
+        let cause = if attempt.is_some() { TASK_RETRY } else { "timer" };
+        Finding::waits(cause, format!("{what}."))
     } else {
         let late = span(facts.now.since(due_at));
-        let due = format!("The timer of activity {activity} was due at {due_at}, {late} ago");
+        let due = match attempt {
+            Some(attempt) => {
+                let failed = failed(facts, bookmark, attempt);
+                format!("{failed}, and attempt {attempt} was due at {due_at}, {late} ago")
+            }
+            None => format!("The timer of activity {activity} was due at {due_at}, {late} ago"),
+        };
         match owner {
             None => {
                 let none = format!("{due}, and no node with the role timer lives to fire it.");
@@ -103,10 +119,28 @@ fn timer(facts: &Facts, bookmark: &Bookmark, due_at: Timestamp) -> Finding {
         // It would end what waits, not go on with it.
         return found;
     }
-    found.doing(Action {
-        what: "go on now, before the timer".to_owned(),
-        ..resumed(facts, bookmark)
-    })
+    let what = match attempt {
+        Some(attempt) => format!("begin attempt {attempt} now"),
+        None => "go on now, before the timer".to_owned(),
+    };
+    found.doing(Action { what, ..resumed(facts, bookmark) })
+}
+
+/// The failure of the attempt of a task before this one, with its reason if the journal still has it
+/// among its last lines.
+fn failed(facts: &Facts, pause: &Bookmark, attempt: u32) -> String {
+    let (activity, last) = (&pause.activity_id, attempt.saturating_sub(1));
+    let begin = format!("attempt {last} of ");
+    let said = facts.journal.iter().rev().find_map(|entry| {
+        let is_of = entry.activity_instance_id.as_deref() == Some(&*pause.activity_instance_id);
+        let message = entry.message.as_deref().filter(|_| is_of && entry.what == What::Retrying)?;
+        // The journal keeps the beginning of a long line.
+        let failure = message.rsplit_once("; the next follows in ").map_or(message, |(it, _)| it);
+        let reason = failure.strip_prefix(&begin)?.split_once(" failed: ")?.1;
+        Some(format!(": {}", one_line(reason)))
+    });
+    let reason = said.unwrap_or_default();
+    format!("Attempt {last} of the task of activity {activity} failed{reason}")
 }
 
 /// Whether a timer is the limit of something else that the same execution waits for.
@@ -130,10 +164,18 @@ fn raised(facts: &Facts, bookmark: &Bookmark, event: &str) -> Finding {
 }
 
 fn worked(facts: &Facts, bookmark: &Bookmark, task: &str, name: Option<&str>) -> Finding {
-    let what = match name {
+    let mut what = match name {
         Some(name) => format!("a worker to complete the task {task} of type {name:?}"),
         None => format!("a worker to complete the task {task}"),
     };
+    let pause = facts.waits.iter().find_map(|other| {
+        let is_of = other.activity_instance_id == bookmark.activity_instance_id;
+        OpenTask::paused_before(other).filter(|_| is_of).zip(other.due_at)
+    });
+    if let Some((attempt, due_at)) = pause {
+        let none = "no worker has it before then";
+        what.push_str(&format!(" (attempt {attempt} begins at {due_at}: {none})"));
+    }
     let complete = action("complete the task")
         .staunch(&[
             "instance",

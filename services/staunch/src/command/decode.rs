@@ -53,9 +53,13 @@ fn read(from: impl Read, name: &Path) -> Result<Vec<u8>, Failure> {
 
 fn decoded(bytes: &[u8], is_base64: bool) -> Result<Value, Failure> {
     let bytes = match is_base64 {
-        true => STANDARD
-            .decode(bytes.trim_ascii())
-            .map_err(|error| Failure::usage(format!("this is not base64: {error}")))?,
+        true => {
+            // `base64 FILE` breaks its lines.
+            let mut text = bytes.to_vec();
+            text.retain(|byte| !byte.is_ascii_whitespace());
+            let wrong = |error| Failure::usage(format!("this is not base64: {error}"));
+            STANDARD.decode(text).map_err(wrong)?
+        }
         false => bytes.to_vec(),
     };
     let value = decode_body(ContentType::MessagePack, &bytes)
@@ -102,6 +106,10 @@ mod tests {
             value
         );
         for end in ["\n", "\r\n"] {
+            let text = STANDARD.encode(&bytes);
+            let (first, second) = text.split_at(20);
+            let lines = format!("{first}{end}{second}{end}");
+            assert_eq!(decoded(lines.as_bytes(), true).unwrap(), value);
             let printed = [&bytes[..], end.as_bytes()].concat();
             assert_eq!(decoded(&printed, false).unwrap(), value);
         }

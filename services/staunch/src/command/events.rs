@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use chassis::{Clock as _, SystemClock};
 use clap::Args;
-use model::{Backoff, Timestamp};
+use model::{Backoff, InvalidTimestamp, Timestamp};
 use serde_json::Value;
 
 use crate::client::{self, ClientArgs};
@@ -18,6 +18,8 @@ use stream::{Event, Stream};
 /// The pauses before a broken connection is opened again, and how often in a row that is tried.
 const PAUSES: Backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(10));
 const TRIES_MAX: u32 = 60;
+/// The names of events.
+const KINDS: [&str; 5] = ["started", "suspended", "finished", "faulted", "cancelled"];
 
 #[derive(Args, Debug)]
 pub(crate) struct EventsArgs {
@@ -99,8 +101,18 @@ fn begins_now(args: &EventsArgs) -> bool {
     !args.replay && matches!(args.from.as_deref(), None | Some("now"))
 }
 
+/// Checks the name of an event, of which the server knows no others.
+fn known(kind: &str) -> Result<(), Failure> {
+    if KINDS.iter().any(|known| known.eq_ignore_ascii_case(kind)) {
+        return Ok(());
+    }
+    let names = KINDS.join(", ");
+    Err(Failure::usage(format!("--type {kind:?} is no event: use {names}")))
+}
+
 /// The address of the stream.
 fn path(args: &EventsArgs, now: Timestamp) -> Result<String, Failure> {
+    args.kinds.iter().try_for_each(|kind| known(kind))?;
     let lists = [
         ("definitionId", &args.definition),
         ("instanceId", &args.instance),
@@ -122,11 +134,13 @@ fn path(args: &EventsArgs, now: Timestamp) -> Result<String, Failure> {
 
 /// A place in the stream, as the server reads it.
 fn place(from: &str, now: Timestamp) -> Result<String, Failure> {
-    let is_known = ["start", "now"].contains(&from)
-        || from.parse::<u64>().is_ok()
-        || Timestamp::parse(from).is_ok();
-    if is_known {
+    let is_known = ["start", "now"].contains(&from) || from.parse::<u64>().is_ok();
+    let time = Timestamp::parse(from);
+    if is_known || time.is_ok() {
         return Ok(from.to_owned());
+    }
+    if let Some(beyond) = time.err().filter(InvalidTimestamp::is_out_of_range) {
+        return Err(Failure::usage(format!("--from {beyond}")));
     }
     let Ok(ago) = model::span::parse(from) else {
         return Err(Failure::usage(format!(
@@ -230,6 +244,14 @@ mod tests {
         check(&["--from", "2026-01-31T08:00:00Z"], "after=2026-01-31T08%3A00%3A00Z");
         let failure = asked(&["--from", "yesterday"]).unwrap_err();
         assert_eq!(failure.kind, Kind::Usage);
+        check(&["--type", "Finished"], "type=Finished");
+        let bogus = asked(&["--type", "finished,bogus"]).unwrap_err();
+        assert_eq!(bogus.kind, Kind::Usage);
+        assert!(bogus.message.contains("\"bogus\" is no event: use started"), "{bogus}");
+        let beyond = asked(&["--from", "9999-12-31T23:59:59Z"]).unwrap_err();
+        assert_eq!(beyond.kind, Kind::Usage);
+        let limit = "the latest time is 9999-12-30T22:00:00.999Z";
+        assert!(beyond.to_string().contains(limit), "{beyond}");
     }
 
     /// The first connection ends before an event has come: the second one begins where it began.

@@ -14,14 +14,15 @@ const REPLICAS_MAX: u64 = 5;
 
 #[derive(Args, Debug)]
 pub(crate) struct ProvisionArgs {
-    /// Copies of each stream and bucket: 1 for one server, 3 for a cluster
+    /// Copies of each stream and bucket: 1 for one server, 3 for a cluster; without it, those that are
+    /// there keep theirs, and new ones get as many as the stream of commands, or one
     #[arg(
         long,
-        default_value_t = 1,
         value_name = "N",
+        conflicts_with = "check",
         value_parser = clap::value_parser!(u64).range(1..=REPLICAS_MAX)
     )]
-    pub(crate) replicas: u64,
+    pub(crate) replicas: Option<u64>,
     /// Keeps them on servers of this cluster of a supercluster; without it, they stay where they are
     #[arg(long, value_name = "NAME", conflicts_with = "check")]
     pub(crate) cluster: Option<String>,
@@ -45,7 +46,7 @@ pub(crate) struct ProvisionArgs {
 
 impl ProvisionArgs {
     fn placement(&self) -> Placement {
-        let replicas = usize::try_from(self.replicas).unwrap_or(usize::MAX);
+        let replicas = self.replicas.and_then(|replicas| usize::try_from(replicas).ok());
         Placement { replicas, cluster: self.cluster.clone(), tags: self.tag.clone() }
     }
 }

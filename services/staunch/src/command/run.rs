@@ -24,7 +24,8 @@ pub(crate) struct RunArgs {
     /// Groups instances that belong together
     #[arg(long, value_name = "ID")]
     correlation_id: Option<String>,
-    /// The idempotency key: several tries with one key start one instance
+    /// The idempotency key: several tries of this command with one key start one instance. It holds at
+    /// the route `dispatch`, which `run` calls; the same key at `execute` starts another one
     #[arg(long, value_name = "KEY")]
     id: Option<String>,
     /// Waits for the end, and prints the output

@@ -96,6 +96,19 @@ mod tests {
         assert_eq!(second, "/tasks?pageSize=7&type=a%20b&version=2");
     }
 
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(subcommand)]
+        _verb: Verb,
+    }
+
+    #[test]
+    fn one_type_is_listed_at_a_time() {
+        let parses = |words: &[&str]| <Line as clap::Parser>::try_parse_from(words).is_ok();
+        assert!(parses(&["task", "ls", "--type", "Ship@2"]));
+        assert!(!parses(&["task", "ls", "--type", "Ship", "--type", "Pack"]));
+    }
+
     #[test]
     fn a_pause_before_an_attempt_is_shown() {
         let task = json!({"taskId": "t", "taskType": "Ship", "version": 1, "attempt": 2,

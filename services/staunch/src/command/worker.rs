@@ -1,5 +1,5 @@
 //! `staunch worker …`: the tasks that wait for workers, the activity types that they have registered,
-//! and their permissions.
+//! their permissions, and a worker that posts tasks to a URL.
 
 use std::path::PathBuf;
 
@@ -12,14 +12,19 @@ use crate::client::{self, ClientArgs};
 use crate::output::{self, Format, text};
 use crate::{Failure, input, say};
 
+mod forward;
+mod webhook;
+
+pub(crate) use forward::{ForwardArgs, forward};
+
 #[derive(Args, Debug)]
 pub(crate) struct WorkerArgs {
     #[command(subcommand)]
-    verb: Verb,
+    pub(crate) verb: Verb,
 }
 
 #[derive(Subcommand, Debug)]
-enum Verb {
+pub(crate) enum Verb {
     /// Shows the tasks of each type: waiting, in progress, delivered again, the oldest; and who works
     Ls {
         #[command(flatten)]
@@ -57,6 +62,9 @@ enum Verb {
         #[arg(long)]
         with_objects: bool,
     },
+    /// Posts tasks to a URL, as Elsa's webhooks do, until it is stopped; the application that answers
+    /// there completes them later
+    Forward(Box<ForwardArgs>),
 }
 
 /// Runs one of the `worker` commands.
@@ -96,6 +104,8 @@ pub(crate) async fn run(args: WorkerArgs, format: Format) -> Result<(), Failure>
             say::message(&responders);
             Ok(())
         }
+        // It runs until the process is asked to stop, beside the other commands of that kind.
+        Verb::Forward(_) => Ok(()),
     }
 }
 

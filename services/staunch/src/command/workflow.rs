@@ -1,5 +1,5 @@
 //! `staunch workflow …`: lists, shows, compares, exports, validates, publishes and retracts
-//! definitions.
+//! definitions, and prints the schema of the short form.
 
 mod export;
 mod validate;
@@ -17,6 +17,9 @@ use crate::client::{self, Client, ClientArgs, segment};
 use crate::document::Document;
 use crate::output::{self, Format};
 use crate::{Failure, say};
+
+/// The path of the schema of the short form.
+const SCHEMA: &str = "/workflow-definitions/short-form/schema";
 
 #[derive(Args, Debug)]
 pub(crate) struct WorkflowArgs {
@@ -58,6 +61,8 @@ enum Verb {
     Export(export::ExportArgs),
     /// Checks files without a server
     Validate(validate::ValidateArgs),
+    /// Prints the JSON Schema of the short form with the activity types of the server, for editors
+    Schema,
     /// Publishes the newest version
     Publish {
         /// The definition's id
@@ -115,6 +120,7 @@ pub(crate) async fn run(args: WorkflowArgs, format: Format) -> Result<(), Failur
         Verb::Diff { .. } => Err(Failure::usage("name a definition, or a file with --file")),
         Verb::Export(args) => export::run(&client, args).await,
         Verb::Validate(_) => Ok(()),
+        Verb::Schema => output::json(&client.get(SCHEMA).await?),
         Verb::Publish { id } => change(&client, &id, "publish", format).await,
         Verb::Retract { id } => change(&client, &id, "retract", format).await,
     }

@@ -13,6 +13,7 @@ mod config;
 mod demo;
 mod dev;
 mod diagnose;
+mod forward;
 mod identity;
 mod label;
 mod operate;

@@ -2341,6 +2341,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/elsa/api/workflow-definitions/short-form/schema": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The JSON Schema of the short form with the activity types that workers have registered, for editors.
+         * @description It is `schema/workflow/short.json` with these types: an editor completes their names and their inputs,
+         *     and marks what does not fit them.
+         */
+        get: operations["get_workflow_definitions_short_form_schema"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/elsa/api/workflow-definitions/short-form/shorten": {
         parameters: {
             query?: never;
@@ -8648,7 +8669,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -8796,7 +8817,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -8859,7 +8880,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -9565,7 +9586,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -9708,7 +9729,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -9770,7 +9791,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -9852,7 +9873,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -9948,7 +9969,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -10112,7 +10133,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -10192,7 +10213,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -10272,7 +10293,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -10433,7 +10454,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -10659,7 +10680,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -10727,7 +10748,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -11110,7 +11131,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -11205,7 +11226,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -11425,7 +11446,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -11573,7 +11594,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -11631,7 +11652,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -11714,7 +11735,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -11797,7 +11818,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -11880,7 +11901,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -11967,7 +11988,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -12418,7 +12439,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -12555,7 +12576,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -12639,7 +12660,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -12716,7 +12737,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -12788,7 +12809,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -13400,7 +13421,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -14407,7 +14428,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -15671,7 +15692,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -15780,7 +15801,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -15849,7 +15870,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -15979,7 +16000,7 @@ export interface operations {
                  */
                 "X-Staunch-Payload"?: string;
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -16361,7 +16382,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -16431,7 +16452,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -16511,7 +16532,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -17382,12 +17403,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only tasks of this type
+                 * @description Only tasks of this type, one, whose name may have a comma
                  * @example Elsa.Event
                  */
                 type?: string;
                 /**
-                 * @description Only tasks of this version of the type
+                 * @description Only tasks of this version of the type, one
                  * @example 3
                  */
                 version?: number;
@@ -17468,7 +17489,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -17651,7 +17672,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -17836,7 +17857,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -18026,7 +18047,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -18142,7 +18163,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -18211,7 +18232,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -18296,7 +18317,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -18433,7 +18454,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -18632,7 +18653,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -19032,7 +19053,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -19265,7 +19286,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -19492,7 +19513,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -19762,6 +19783,68 @@ export interface operations {
             504: components["responses"]["TooSlow"];
         };
     };
+    get_workflow_definitions_short_form_schema: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schema (draft-07) */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "$schema": "http://json-schema.org/draft-07/schema#",
+                     *       "title": "Workflow definition, short form"
+                     *     }
+                     */
+                    "application/schema+json": unknown;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description The documents of the types have more than 8 MiB together */
+            413: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:too-large",
+                     *       "title": "Too large",
+                     *       "status": 413,
+                     *       "detail": "The documents of the types have more than 8 MiB together",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "The documents of the types have more than 8 MiB together"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
     post_workflow_definitions_short_form_shorten: {
         parameters: {
             query?: never;
@@ -19941,7 +20024,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -20176,7 +20259,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -20366,7 +20449,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -20469,7 +20552,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -20582,7 +20665,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -20993,7 +21076,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -21533,7 +21616,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -21688,7 +21771,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -21837,7 +21920,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -21966,7 +22049,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -22107,7 +22190,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -22196,7 +22279,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -22251,7 +22334,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -22435,7 +22518,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -22808,7 +22891,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -23453,7 +23536,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -23798,7 +23881,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -23869,7 +23952,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -24090,7 +24173,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -24692,7 +24775,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -24854,7 +24937,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;
@@ -25171,7 +25254,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name of this change, of the caller's choice: a repeat with the same key changes nothing more, and gets the same answer for a day
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
                  * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
                  */
                 "Idempotency-Key"?: string;

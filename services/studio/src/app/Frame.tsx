@@ -3,12 +3,15 @@ import { useEffect, useState } from "react";
 import { useCounts } from "../api/queries";
 import { can } from "../api/session";
 import { t } from "../text";
+import { keepFocus } from "../ui/focus";
 import { Icon } from "../ui/Icon";
 import { Menu } from "../ui/Menu";
+import { Page } from "../ui/Page";
+import { Denied } from "../ui/States";
 import { startLive, useLiveReload } from "./live";
 import { Mark } from "./Mark";
 import { Palette } from "./Palette";
-import { isInBar, offered, PAGES } from "./pages";
+import { isInBar, lackedAt, offered, PAGES } from "./pages";
 import { StaleBar } from "./StaleBar";
 import { TopBar } from "./TopBar";
 
@@ -70,9 +73,22 @@ function Rail() {
   );
 }
 
+/** The page at the address, or what is needed to see it. */
+function Inside() {
+  const path = useLocation({ select: (location) => location.pathname });
+  const page = lackedAt(path, can);
+  if (!page) return <Outlet />;
+  return (
+    <Page title={t.rail[page.key]}>
+      <Denied>{t.pageNeeds(page.needs)}</Denied>
+    </Page>
+  );
+}
+
 export function Frame() {
   const [palette, setPalette] = useState(false);
   useEffect(() => (can("read:workflow-instances") ? startLive() : undefined), []);
+  useEffect(keepFocus, []);
   useLiveReload(["counts"]);
   useEffect(() => {
     const key = (event: KeyboardEvent) => {
@@ -98,7 +114,7 @@ export function Frame() {
         <TopBar onSearch={() => setPalette(true)} />
         <StaleBar />
         <main id="page" tabIndex={-1} className="min-h-0 flex-1 overflow-auto outline-none">
-          <Outlet />
+          <Inside />
         </main>
       </div>
       {palette && <Palette onClose={() => setPalette(false)} />}

@@ -35,6 +35,16 @@ export const offered = <E extends { needs: readonly string[] }>(
   may: (permission: string) => boolean,
 ): E[] => entries.filter(({ needs }) => needs.length === 0 || needs.some(may));
 
+/** The page of the rail to which this path belongs, where the user may not see it. */
+export function lackedAt(
+  path: string,
+  may: (permission: string) => boolean,
+): (typeof PAGES)[number] | undefined {
+  if (offered(COMMANDS, may).some(({ to }) => to === path)) return undefined;
+  const page = PAGES.find(({ to }) => to !== "/" && (path === to || path.startsWith(`${to}/`)));
+  return page && offered([page], may).length === 0 ? page : undefined;
+}
+
 /** The entries of the bar of a phone that have a place in it; "More" has the rest. */
 const BAR = 4;
 

@@ -26,8 +26,8 @@ import { t } from "../text";
 import { Icon } from "../ui/Icon";
 import { StateIcon } from "../ui/State";
 import { type Change, changesOf, compare } from "./compare";
-import { type Box, HEIGHT, type Mark, outline, WIDTH } from "./outline";
-import { currentOf, viewOf } from "./view";
+import { type Box, CARD, HEIGHT, type Mark, outline } from "./outline";
+import { currentOf, through, viewOf } from "./view";
 import { useTypeWords } from "./words";
 
 interface CardData extends Record<string, unknown> {
@@ -71,6 +71,7 @@ const EDGE: Record<State, string> = {
   finished: "bg-finished",
   faulted: "bg-faulted",
   cancelled: "bg-cancelled",
+  passedOver: "bg-ink",
   skipped: "bg-line",
 };
 
@@ -81,7 +82,7 @@ const Card = memo(({ data: { box, mark, isRun, isDown, note, change }, selected 
   const border = selected ? "border-accent ring-2 ring-accent" : (changed?.box ?? "border-line-strong/60");
   return (
     <div
-      className={`relative flex h-14 w-[200px] items-center gap-2 overflow-hidden rounded-md border bg-raised pr-2 pl-3.5 text-left ${border} ${isRun && !mark ? "opacity-45" : ""}`}
+      className={`relative flex h-14 w-[180px] items-center gap-2 overflow-hidden rounded-md border bg-raised pr-2 pl-3.5 text-left ${border} ${isRun && !mark ? "opacity-45" : ""}`}
     >
       <Handle
         type="target"
@@ -110,18 +111,6 @@ const Card = memo(({ data: { box, mark, isRun, isDown, note, change }, selected 
 });
 
 type WayEdge = Edge<{ points?: { x: number; y: number }[] }, "way">;
-
-/** A line through the points of the layout, with round corners. */
-function through(points: { x: number; y: number }[]): string {
-  const [first, ...rest] = points;
-  if (!first) return "";
-  const parts = rest.map((point, at) => {
-    const next = rest[at + 1];
-    if (!next) return `L ${point.x} ${point.y}`;
-    return `Q ${point.x} ${point.y} ${(point.x + next.x) / 2} ${(point.y + next.y) / 2}`;
-  });
-  return `M ${first.x} ${first.y} ${parts.join(" ")}`;
-}
 
 const WayLine = memo((edge: EdgeProps<WayEdge>) => {
   const points = edge.data?.points;
@@ -171,10 +160,12 @@ interface Props {
   notes?: ReadonlyMap<string, string>;
   selected?: string;
   onSelect?: (activity: string | undefined) => void;
+  /** Something stands beside it: on a phone, its buttons have no room at the top. */
+  isNarrow?: boolean;
 }
 
 /** A workflow as a map: to look at, not to change. */
-export function Graph({ root, marks, before, notes, selected, onSelect }: Props) {
+export function Graph({ root, marks, before, notes, selected, onSelect, isNarrow }: Props) {
   useSettings();
   const [isArranged, setArranged] = useState(false);
   const typeWords = useTypeWords();
@@ -196,7 +187,7 @@ export function Graph({ root, marks, before, notes, selected, onSelect }: Props)
           id: box.id,
           type: "card",
           position: { x: box.x, y: box.y },
-          width: WIDTH,
+          width: CARD,
           height: HEIGHT,
           selected: box.id === selected,
           ariaLabel: [...words, change && t.definitions[change]].filter(Boolean).join(", "),
@@ -271,6 +262,7 @@ export function Graph({ root, marks, before, notes, selected, onSelect }: Props)
       <Framing key={String(isArranged)} boxes={drawn.boxes} focus={focus} isMoved={isMoved} />
       <Background gap={24} />
       <Controls
+        className={isNarrow ? undefined : "at-top"}
         showInteractive={false}
         aria-label={t.graph.controls}
         fitViewOptions={FIT}

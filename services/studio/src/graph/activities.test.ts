@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Index, nameOf as nameInDesigner } from "../model/activities";
 import { indexOf, TYPES } from "../model/testing";
-import { aboutOf, activitiesIn, nameOf, titlesOf } from "./activities";
+import { aboutOf, activitiesIn, nameOf, titlesOf, withId } from "./activities";
 import { typeWordsOf } from "./words";
 
 const line = (id: string, more: object = {}) => ({ id, type: "Elsa.WriteLine", ...more });
@@ -44,4 +44,10 @@ describe("the titles of activities", () => {
     expect(aboutOf(line("c", { name: "Greets" }))).toBe("Write Line");
     expect(aboutOf(line("c", { name: "Write Line" }))).toBe("c");
   });
+});
+
+it("writes the id of an activity beside its title once", () => {
+  expect(withId("Write Line", "check")).toBe("Write Line (check)");
+  expect(withId("Write Line (check)", "check")).toBe("Write Line (check)");
+  expect(withId("check", "check")).toBe("check");
 });

@@ -62,6 +62,10 @@ export function aboutOf(activity: Members, words: TypeWords = typeName): string 
   return ownName(activity) && nameOf(activity, words) !== type ? type : text(activity.id);
 }
 
+/** A title with the id beside it, where it has not the id already. */
+export const withId = (title: string, id: string): string =>
+  title === id || title.endsWith(`(${id})`) ? title : `${title} (${id})`;
+
 /** The titles of activities by their ids, for lists: with the id beside it where two have the same one. */
 export function titlesOf(
   all: ReadonlyMap<string, Members>,

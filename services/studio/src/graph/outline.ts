@@ -50,6 +50,8 @@ export interface Outline {
 
 export const WIDTH = 200;
 export const HEIGHT = 56;
+/** A card is drawn narrower than its place: the line between two places side by side is to be seen. */
+export const CARD = 180;
 
 function placeOf(activity: Members): { x: number; y: number } | undefined {
   const place = members(members(members(activity.metadata)?.designer)?.position);

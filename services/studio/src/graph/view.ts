@@ -63,3 +63,15 @@ export function viewOf(boxes: readonly Box[], focus: Box | undefined, { width, h
   const y = beginOf(low.y, high.y, at.y, first.y, HEIGHT, height / ZOOM);
   return { x: -x * ZOOM, y: -y * ZOOM, zoom: ZOOM };
 }
+
+/** A line through the points of the layout, with round corners. */
+export function through(points: { x: number; y: number }[]): string {
+  const [first, ...rest] = points;
+  if (!first) return "";
+  const parts = rest.map((point, at) => {
+    const next = rest[at + 1];
+    if (!next) return `L ${point.x} ${point.y}`;
+    return `Q ${point.x} ${point.y} ${(point.x + next.x) / 2} ${(point.y + next.y) / 2}`;
+  });
+  return `M ${first.x} ${first.y} ${parts.join(" ")}`;
+}

@@ -1,10 +1,25 @@
 import { describe, expect, it } from "vitest";
-import { formatBytes, formatDecimal, formatDuration, formatTime, shortId, spanOf, typeName } from "./format";
+import {
+  formatBytes,
+  formatDecimal,
+  formatDuration,
+  formatInZone,
+  formatTime,
+  shortId,
+  spanOf,
+  typeName,
+} from "./format";
 
 const AT = "2026-11-25T09:05:07.042Z";
 const NOW = Date.parse("2026-11-25T12:05:07Z");
 
 describe("times", () => {
+  it("of another zone have the form of all others", () => {
+    expect(formatInZone(Date.parse(AT), "UTC")).toBe("2026-11-25 09:05:07");
+    expect(formatInZone(Date.parse(AT), "Asia/Tokyo")).toBe("2026-11-25 18:05:07");
+    expect(formatInZone(Date.parse("2026-11-24T23:00:00Z"), "Europe/Berlin")).toBe("2026-11-25 00:00:00");
+  });
+
   it("are shown in UTC, with milliseconds where they matter", () => {
     expect(formatTime(AT, "utc", NOW)).toBe("2026-11-25 09:05:07");
     expect(formatTime(AT, "utc", NOW, "en", true)).toBe("2026-11-25 09:05:07.042");

@@ -27,6 +27,24 @@ export function formatTime(iso: string, mode: TimeMode, now: number, language = 
   return exact ? text + milliseconds : text;
 }
 
+/** A time in a zone of its own, in the form of all others. */
+export function formatInZone(time: number, zone: string): string {
+  const parts = new Intl.DateTimeFormat("en", {
+    timeZone: zone,
+    calendar: "gregory",
+    numberingSystem: "latn",
+    hourCycle: "h23",
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+  }).formatToParts(time);
+  const part = (type: Intl.DateTimeFormatPartTypes) => parts.find((one) => one.type === type)?.value ?? "";
+  return `${part("year")}-${part("month")}-${part("day")} ${part("hour")}:${part("minute")}:${part("second")}`;
+}
+
 /** A number with this many decimals, and the point or comma of the language. */
 export function formatDecimal(value: number, decimals: number, language: string = spoken): string {
   return new Intl.NumberFormat(language, {

@@ -21,5 +21,6 @@ describe("the form of an input", () => {
     expect(readInput("json", "[1]")).toEqual({ value: [1] });
     expect(readInput("json", "[1").error).toBeTruthy();
     expect(readInput("text", "")).toEqual({});
+    expect(readInput("number", " ")).toEqual({});
   });
 });

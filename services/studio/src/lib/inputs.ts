@@ -19,7 +19,7 @@ export function editorOf(type: string | null | undefined, isArray: boolean): Edi
 
 /** Reads what was typed; an empty box is no value. */
 export function readInput(editor: Editor, text: string): { value?: Json; error?: string } {
-  if (text === "") return {};
+  if (editor === "text" ? text === "" : text.trim() === "") return {};
   if (editor === "text") return { value: text };
   if (editor === "switch") return { value: text === "true" };
   if (editor === "number") {

@@ -14,6 +14,16 @@ export function readJson(text: string): Read {
   }
 }
 
+export type ReadObject = { ok: true; value: Record<string, Json> | undefined } | { ok: false; error: string };
+
+/** Reads what somebody typed as a JSON object; nothing typed is no value, and any other value is refused. */
+export function readObject(text: string): ReadObject {
+  const read = readJson(text);
+  if (!read.ok) return read;
+  const { value } = read;
+  return value === undefined || isObject(value) ? { ok: true, value } : { ok: false, error: t.notObject };
+}
+
 export function isObject(value: unknown): value is Record<string, Json> {
   return value !== null && typeof value === "object" && !Array.isArray(value);
 }

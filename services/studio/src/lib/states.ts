@@ -1,7 +1,17 @@
 import { t } from "../text";
 
 /** One state, one colour, one icon, one word. */
-export type State = "pending" | "running" | "waiting" | "finished" | "faulted" | "cancelled" | "skipped";
+export type State =
+  | "pending"
+  | "running"
+  | "waiting"
+  | "finished"
+  | "faulted"
+  | "cancelled"
+  /** It failed, and was skipped by hand. */
+  | "passedOver"
+  /** No way led there. */
+  | "skipped";
 
 const STATE_OF: Record<string, State> = {
   Pending: "pending",
@@ -14,6 +24,7 @@ const STATE_OF: Record<string, State> = {
   Faulted: "faulted",
   Cancelled: "cancelled",
   Canceled: "cancelled",
+  Skipped: "passedOver",
 };
 
 export function stateOf(status: string): State {

@@ -32,3 +32,13 @@ it("says where a value is, and what it is, without what goes without saying", ()
   expect(shownValue([1, true])).toBe("[1,true]");
   expect(shownValue("x".repeat(500))).toHaveLength(201);
 });
+
+it("names the container whose lines are otherwise as the graph does", () => {
+  const flow = (...connections: Json[]): Json => ({
+    root: { type: "Elsa.Flowchart", id: "sL581", name: "Pay", activities: [line], connections },
+  });
+  const wire = { source: { activity: "l", port: "Done" }, target: { activity: "l", port: "In" } };
+  expect(changesBetween(indexOf(flow()), indexOf(flow(wire)))).toEqual([
+    { did: "changed", what: "lines", name: "Pay", id: "sL581" },
+  ]);
+});

@@ -1,4 +1,4 @@
-import { childrenMember, type Index, idOf, isActivity, nameOf } from "./activities";
+import { childrenMember, type Index, isActivity, nameOf } from "./activities";
 import { isMembers, isSame, type Json, listOf, type Members, membersOf, namesOf, writeText } from "./json";
 import type { Path } from "./patch";
 
@@ -79,7 +79,7 @@ export function changesBetween(before: Index, after: Index): Change[] {
       if (values.length > 0)
         changes.push({ did: "changed", what: "activity", name: name(after, key), id: key, values });
       if (!isSame(linesOf(was.activity), linesOf(entry.activity)))
-        changes.push({ did: "changed", what: "lines", name: idOf(entry.activity) });
+        changes.push({ did: "changed", what: "lines", name: name(after, key), id: key });
     }
   }
   for (const key of before.entries.keys()) {

@@ -3,6 +3,8 @@ import type { Line, PageView, Point } from "./view";
 
 export const WIDTH = 200;
 export const HEIGHT = 56;
+/** A card is drawn narrower than its place: Elsa puts places side by side, and the line between them is to be seen. */
+export const CARD = 180;
 /** Between a card and the one that it leads to. */
 export const GAP = 72;
 /** Lists are close together; between states there are the names of transitions. */

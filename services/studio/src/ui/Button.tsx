@@ -32,6 +32,7 @@ export function Button({ tone, icon, label, busy, children, className = "", disa
       aria-label={label}
       title={label}
       aria-busy={busy || undefined}
+      data-danger={tone === "danger" || undefined}
       disabled={disabled || busy}
       className={`${buttonClass(tone)} ${children ? "" : "w-8 !px-0"} ${className}`}
       {...rest}

@@ -88,6 +88,7 @@ export function CopyCommands({ commands, title = t.commands }: { commands: Comma
           </li>
         ))}
       </ul>
+      {lines.some(([tool]) => tool === "nats") && <p className="mt-1 text-xs text-soft">{t.natsServer}</p>}
     </details>
   );
 }

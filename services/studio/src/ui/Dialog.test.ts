@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { giveBack } from "./Dialog";
+import { giveBack, takeFocus } from "./Dialog";
 
 class Element {
   isConnected = true;
-  constructor(readonly canHaveFocus = true) {}
+  constructor(public canHaveFocus = true) {}
   focus() {
     if (this.canHaveFocus) focused = this;
   }
@@ -28,8 +28,8 @@ beforeEach(() => {
 
 afterEach(() => vi.unstubAllGlobals());
 
-const after = (before: Element | null) => {
-  giveBack(before as never);
+const after = (before: Element | null, heir?: Element) => {
+  giveBack(before as never, heir && (() => heir as never));
   return focused;
 };
 
@@ -44,8 +44,39 @@ it("gives the focus to the page where nothing had it, or what had it takes none 
   expect(after(new Element(false))).toBe(page);
 });
 
+it("gives the focus of a row that is gone to its heir", () => {
+  const next = new Element();
+  expect(after(new Element(false), next)).toBe(next);
+  focused = body;
+  expect(after(null, new Element(false))).toBe(page);
+  focused = body;
+  const button = new Element();
+  expect(after(button, next)).toBe(button);
+});
+
 it("leaves the focus where something has taken it", () => {
   const other = new Element();
   focused = other;
   expect(after(new Element())).toBe(other);
+});
+
+it("gives the focus to what was opened beneath a dialog, once the dialog is gone", () => {
+  const button = new Element();
+  const panel = new Element(false);
+  takeFocus(panel as never);
+  expect(focused).toBe(body);
+  panel.canHaveFocus = true;
+  expect(after(button)).toBe(panel);
+  // The next dialog gives the focus back as ever.
+  focused = body;
+  expect(after(button)).toBe(button);
+});
+
+it("forgets what was opened beneath a dialog and is gone", () => {
+  const button = new Element();
+  const panel = new Element(false);
+  takeFocus(panel as never);
+  panel.isConnected = false;
+  panel.canHaveFocus = true;
+  expect(after(button)).toBe(button);
 });

@@ -2,6 +2,7 @@ import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { t } from "../text";
 import { Button } from "./Button";
 import { Field } from "./Field";
+import { heirFor } from "./focus";
 import { Failed } from "./States";
 
 interface Props {
@@ -11,15 +12,31 @@ interface Props {
   wide?: boolean;
 }
 
-/** Gives the focus back to what had it, or to the page where that is gone, unless something has it already. */
-export function giveBack(before: Element | null): void {
+/** What was opened beneath a dialog, and takes the focus as soon as that is gone. */
+let waiting: HTMLElement | undefined;
+
+/** Gives the focus to a part that opens; beneath a dialog nothing can have it before the dialog is gone. */
+export function takeFocus(part: HTMLElement | null): void {
+  part?.focus();
+  waiting = part && document.activeElement !== part ? part : undefined;
+}
+
+/**
+ * Gives the focus back to what had it, or where that is gone to its heir or the page, unless something has it already.
+ */
+export function giveBack(before: Element | null, heir?: () => Element | undefined): void {
   requestAnimationFrame(() => {
+    if (waiting?.isConnected) takeFocus(waiting);
+    else waiting = undefined;
     const now = document.activeElement;
     if (now !== null && now !== document.body && now.isConnected) return;
     if (before instanceof HTMLElement && before !== document.body) before.focus();
     // What is gone, or cannot be used now, takes no focus.
-    if (document.activeElement === document.body || document.activeElement === null)
-      (document.getElementById("designer-canvas") ?? document.getElementById("page"))?.focus();
+    const isNowhere = () => document.activeElement === document.body || document.activeElement === null;
+    const canvas = document.getElementById("designer-canvas");
+    const next = isNowhere() && !canvas ? heir?.() : undefined;
+    if (next instanceof HTMLElement) next.focus({ preventScroll: true });
+    if (isNowhere()) (canvas ?? document.getElementById("page"))?.focus();
   });
 }
 
@@ -28,9 +45,10 @@ export function Dialog({ title, onClose, children, wide }: Props) {
   const name = useId();
   useEffect(() => {
     const before = document.activeElement;
+    const heir = heirFor(before);
     box.current?.showModal();
     // A dialog that is taken away with what it asked for would leave the focus nowhere.
-    return () => giveBack(before);
+    return () => giveBack(before, heir);
   }, []);
   return (
     <dialog

@@ -1,6 +1,8 @@
 import { type ReactNode, useEffect, useRef } from "react";
 import { t } from "../text";
 import { Button } from "./Button";
+import { giveBack, takeFocus } from "./Dialog";
+import { heirFor } from "./focus";
 
 /** A card of a page. */
 export function Card({
@@ -42,14 +44,15 @@ export function SidePanel({
   close.current = onClose;
   useEffect(() => {
     const before = document.activeElement;
-    box.current?.focus();
+    const heir = heirFor(before);
+    takeFocus(box.current);
     const key = (event: KeyboardEvent) => {
       if (event.key === "Escape" && !document.querySelector("dialog[open]")) close.current();
     };
     document.addEventListener("keydown", key);
     return () => {
       document.removeEventListener("keydown", key);
-      if (before instanceof HTMLElement) before.focus();
+      giveBack(before, heir);
     };
   }, []);
   return (

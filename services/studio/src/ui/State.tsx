@@ -8,6 +8,7 @@ const COLOUR: Record<State, string> = {
   finished: "text-finished",
   faulted: "text-faulted",
   cancelled: "text-cancelled",
+  passedOver: "text-ink",
   skipped: "text-skipped",
 };
 
@@ -25,6 +26,8 @@ function Shape({ state, still }: { state: State; still?: boolean }) {
       return <path d="M8 2.5 14.5 13.5h-13zM8 6.5v3M8 11.4v.2" />;
     case "cancelled":
       return <path d="M8 13.5a5.5 5.5 0 1 1 0-11 5.5 5.5 0 0 1 0 11zM4.2 11.8l7.6-7.6" />;
+    case "passedOver":
+      return <path d="m3 3.5 6.5 4.5L3 12.5zM12.5 3.5v9" />;
     default:
       return <path d="M4 8h8" />;
   }

@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from "react";
-import { asProblem } from "../api/problem";
+import { asProblem, Problem } from "../api/problem";
 import { t } from "../text";
 import { Button } from "./Button";
 import { Icon } from "./Icon";
@@ -11,6 +11,13 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
       {children && <div className="max-w-xl text-sm text-soft">{children}</div>}
     </div>
   );
+}
+
+const isDenied = (error: unknown) => error instanceof Problem && error.status === 403;
+
+/** What the caller may not see, and what is needed for it. */
+export function Denied({ children }: { children: ReactNode }) {
+  return <Empty title={t.problem.titles[403] ?? ""}>{children}</Empty>;
 }
 
 /** The shape of what comes, before it comes. */
@@ -82,6 +89,7 @@ export function Shown<T>({
   children: (data: T) => ReactNode;
 }) {
   if (query.data !== undefined) return children(query.data);
+  if (isDenied(query.error)) return <Denied>{asProblem(query.error).detail}</Denied>;
   if (query.error) return <Failed error={query.error} retry={() => void query.refetch()} />;
   return <Loading rows={rows} />;
 }

@@ -171,8 +171,16 @@ export async function secrets({ page, look }) {
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await look("secret");
   await choose("Delete");
-  await named(page, "button", "Delete browser:token").click();
+  await named(page, "button", "Delete browser:token").focus();
+  await page.keyboard.press("Enter");
   await page.getByRole("dialog").waitFor({ state: "detached" });
+  await named(page, "cell", "browser:token").waitFor({ state: "detached" });
+  // The button that opened the dialog is gone: what is beside it has the focus.
+  await page.waitForFunction(
+    () => !["BODY", "MAIN"].includes(document.activeElement?.tagName ?? "BODY"),
+    undefined,
+    { timeout: 5000 },
+  );
 }
 
 /** Makes a label, gives it to a definition, finds that by it, changes it and removes it. */
@@ -248,7 +256,7 @@ async function reachable(page) {
   }
 }
 
-export async function phone({ page, look }, { studio, failed }) {
+export async function phone({ page, look }, { studio, failed, waiting }) {
   await page.setViewportSize({ width: 390, height: 800 });
   await page.goto(`${studio}/`);
   await named(page, "heading", "Home").waitFor();
@@ -275,6 +283,21 @@ export async function phone({ page, look }, { studio, failed }) {
     await page.goto(`${studio}/${path}`);
     await reachable(page);
   }
+  await page.setViewportSize({ width: 360, height: 560 });
+  for (const instance of [failed, waiting]) {
+    await page.goto(`${studio}/instances/${instance}`);
+    await page.getByText("Why is it here?").waitFor();
+    await named(page, "button", "Zoom In").waitFor();
+    const covered = await page.evaluate(() =>
+      [...document.querySelectorAll(".react-flow__controls-button")]
+        .filter((button) => {
+          const { left, width, bottom } = button.getBoundingClientRect();
+          return document.elementFromPoint(left + width / 2, bottom - 2)?.closest("button") !== button;
+        })
+        .map((button) => button.title),
+    );
+    assert.deepEqual(covered, [], "something lies over the buttons of the map");
+  }
   await page.setViewportSize({ width: 1440, height: 900 });
 }
 
@@ -295,6 +318,47 @@ export async function large({ page, look }, { studio, failed }) {
   await page.evaluate(() => document.documentElement.style.removeProperty("font-size"));
   await page.setViewportSize({ width: 1440, height: 900 });
   assert.deepEqual(cut, []);
+}
+
+/** What cuts a text, or lies over the middle of what can be used. */
+const cutIn = (page, places) =>
+  page.evaluate((selector) => {
+    const isCut = (part) => {
+      const { left, width, top, height } = part.getBoundingClientRect();
+      const above = document.elementFromPoint(left + width / 2, top + height / 2);
+      const isCovered = above !== null && !part.contains(above) && !above.contains(part);
+      return isCovered || part.scrollWidth > part.clientWidth + 1;
+    };
+    return [...document.querySelectorAll(selector)].filter(isCut).map((part) => part.outerHTML.slice(0, 200));
+  }, places);
+
+/** On a desk, too, text of twice the size is not cut: the layout follows the text, not the window alone. */
+export async function larger({ page, look }, { studio, failed, call }) {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  const grow = () =>
+    page.evaluate(() => {
+      document.documentElement.style.fontSize = "200%";
+    });
+  await page.goto(`${studio}/`);
+  await page.getByRole("link", { name: /^Started \d/ }).waitFor();
+  await grow();
+  await call("POST", "/workflow-instances/start", { definitionId: "browser-broken", input: {} });
+  const happened = page.getByRole("region", { name: "Just happened" });
+  await named(happened, "link", "Card payment").first().waitFor();
+  await look("larger-home");
+  const cut = await cutIn(
+    page,
+    'section[aria-label="Figures of the last hour"] a, section[aria-label="Figures of the last hour"] a > span',
+  );
+  const feed = await cutIn(page, 'section[aria-label="Just happened"]');
+  await page.goto(`${studio}/instances/${failed}`);
+  await named(page, "heading", "Card payment v1").waitFor();
+  await grow();
+  await page.getByLabel("As of the line").waitFor();
+  await look("larger-instance");
+  const hidden = await cutIn(page, 'h1 span, input[type="range"], section[aria-label="Travel in time"] > *');
+  await page.setViewportSize({ width: 1440, height: 900 });
+  assert.deepEqual([...cut, ...feed, ...hidden], []);
 }
 
 export async function german({ page, look }, { studio }) {
@@ -330,6 +394,8 @@ export async function watcher({ page, look }, { studio, user, call, waiting }) {
     await look("watcher");
     await page.goto(`${studio}/access`);
     await page.getByText(/^This page needs one of the permissions read:user,/).waitFor();
+    await page.goto(`${studio}/definitions`);
+    await page.getByText("This page needs the permission read:workflow-definitions.").waitFor();
     await named(page, "button", "You").click();
     await page.getByRole("menuitem", { name: /^Sign out/ }).click();
     await named(page, "tab", "API key").click();

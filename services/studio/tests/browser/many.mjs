@@ -112,6 +112,11 @@ export async function restarts({ page, look }, { studio, waiting, failed }) {
   assert.equal(await place.inputValue(), "ask");
   assert.equal(await place.getByRole("option").count(), 6);
   await look("restart");
+  // What is no object is not left out without a word.
+  await page.getByLabel("Input (JSON)").fill("[7]");
+  await named(page, "button", "Start the new instance").click();
+  await page.getByText("A JSON object is expected").waitFor();
+  await look("restart-refused");
   await page.keyboard.press("Escape");
   await restart(`${failed}?activity=charge`);
   await page.getByText(/^It begins at the start of the workflow/).waitFor();

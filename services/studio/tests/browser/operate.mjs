@@ -43,7 +43,7 @@ export async function schedules({ page, look }, { call }) {
     .getByText(/^Paused by|^paused$/i)
     .first()
     .waitFor();
-  await panel.getByText("It does not fire again.").waitFor();
+  await panel.getByText("It fires again when it goes on.").waitFor();
   await look("schedule-paused");
   await panel.getByRole("button", { name: "Go on", exact: true }).click();
   await panel.getByText("Active", { exact: true }).waitFor();

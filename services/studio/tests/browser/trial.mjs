@@ -67,7 +67,7 @@ export async function tryOut({ page, look, expect }, world) {
   await page.keyboard.press("t");
   await panel(page).getByText("Nothing was tried yet.").waitFor();
   await panel(page).getByLabel("Input", { exact: true }).fill("[7]");
-  await panel(page).getByRole("alert").filter({ hasText: "Write a JSON object." }).waitFor();
+  await panel(page).getByRole("alert").filter({ hasText: "A JSON object is expected" }).waitFor();
   await panel(page).getByLabel("Input", { exact: true }).fill('{"Order": "7"}');
   await run(page);
   await panel(page).getByText("activity ask calls GET https://rates.example.com/7").waitFor();

@@ -7,6 +7,7 @@ import {
   german,
   labels,
   large,
+  larger,
   letters,
   listeners,
   pause,
@@ -17,7 +18,7 @@ import {
 } from "./manage.mjs";
 import { planned, removed, removedInParts, restarts } from "./many.mjs";
 import { causes, compared, holdings, lastHour, needs, schedules, tryIt } from "./operate.mjs";
-import { crowd, flood, lost, narrow, offline, undrawn } from "./weak.mjs";
+import { crowd, flood, lost, narrow, offline, unchecked, undrawn } from "./weak.mjs";
 import { deep, keys, skip, tasks } from "./work.mjs";
 
 /** Signs in where the server asks for it: with a wrong password, then with the right one. */
@@ -77,7 +78,8 @@ async function frame({ page, look }) {
   await named(page, "menuitem", "As the system").click();
 }
 
-async function definitions({ page, look }) {
+async function definitions({ page, look, expect }) {
+  expect(/status of 400/);
   await rail(page, "Definitions").click();
   await named(page, "heading", "Definitions").waitFor();
   await look("definitions");
@@ -88,8 +90,14 @@ async function definitions({ page, look }) {
   };
   await page.locator("input[type=file]").setInputFiles([file, { ...file, name: "copy.json" }]);
   await notice(page, "copy.json: dropped.json has the same id, browser-dropped. Nothing was imported.");
+  const yaml = { name: "broken.yaml", mimeType: "application/yaml", buffer: Buffer.from("root: [") };
+  await page.locator("input[type=file]").setInputFiles([file, yaml]);
+  await notice(page, /^broken\.yaml: .*line \d+, column \d+: .* Nothing was imported\.$/);
   await page.locator("input[type=file]").setInputFiles(file);
   await notice(page, "1 file imported as a draft.");
+  await page.getByRole("searchbox").fill("no-definition-is-called-so");
+  await page.getByText("No definition matches.").waitFor();
+  await page.getByRole("searchbox").fill("");
   // The search begins by itself, and the box keeps what is typed meanwhile.
   await page.getByRole("searchbox").pressSequentially("browser-dropped", { delay: 40 });
   await page.waitForURL(/q=browser-dropped/);
@@ -202,6 +210,8 @@ async function instance({ page, look }) {
   await look("instance-cancel");
   await named(page, "button", "Cancel this instance").click();
   await page.getByText("Cancelled", { exact: true }).first().waitFor();
+  // The button is gone: what is beside it has the focus.
+  await page.waitForFunction(() => document.activeElement?.closest("#page") !== null);
   await named(page, "tab", "Family").click();
   await page.getByText("It has no parent and no children.").waitFor();
 }
@@ -301,6 +311,9 @@ async function instances({ page, look }, world) {
   await named(page, "button", "Cancel all that match").click();
   await confirmed(page, /^Cancel \d+ that match/);
   await page.getByText("Change of many instances").waitFor();
+  await page.waitForFunction(
+    () => document.activeElement?.getAttribute("aria-label") === "Change of many instances",
+  );
   await page.getByText(/^(Succeeded|All \d+ succeeded)$/).waitFor();
   await look("instances-plan");
   await page.keyboard.press("Escape");
@@ -357,12 +370,14 @@ export const steps = [
   secrets,
   lost,
   undrawn,
+  unchecked,
   offline,
   narrow,
   crowd,
   flood,
   phone,
   large,
+  larger,
   german,
   watcher,
 ];

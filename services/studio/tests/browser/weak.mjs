@@ -44,6 +44,27 @@ export async function undrawn({ page, look }, { studio }) {
   await named(page, "heading", "Home").waitFor();
 }
 
+/** What the server could not be asked about is not said to be right; it is asked again by itself. */
+export async function unchecked({ page, look, expect }, { studio }) {
+  expect(/Failed to load resource: net::ERR_FAILED/);
+  await page.route("**/workflow-definitions/validation/check", (route) => route.abort());
+  await page.goto(`${studio}/definitions/browser-approval/edit`);
+  const name = page.locator("#designer-inspector").getByLabel("Name", { exact: true });
+  await name.fill("Order approval, unchecked");
+  await named(page, "button", "Publish").click();
+  const dialog = named(page, "dialog", "Publish this workflow?");
+  const failed = dialog.getByText("It could not be checked");
+  await failed.waitFor();
+  assert.equal(await dialog.getByText("No problems found.").count(), 0);
+  await look("designer-unchecked");
+  await page.unroute("**/workflow-definitions/validation/check");
+  await failed.waitFor({ state: "detached", timeout: 10_000 });
+  await named(dialog, "button", "Close").click();
+  await rail(page, "Home").click();
+  await named(page, "button", "Leave without saving").click();
+  await named(page, "heading", "Home").waitFor();
+}
+
 /** On a phone the sign that nothing is live takes no room from the name of the instance. */
 export async function narrow({ page, context, expect }, { studio, failed }) {
   expect(/net::ERR_INTERNET_DISCONNECTED/);

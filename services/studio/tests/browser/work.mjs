@@ -73,9 +73,18 @@ export async function tasks({ page, look, expect }, { studio, call }) {
   const open = page.getByRole("region", { name: "Instances that wait" });
   const waits = open.getByRole("row").nth(1).getByRole("link");
   assert.match(await waits.getAttribute("href"), /\/instances\/[^/]+$/);
+  // No task has a deadline: a column without anything in it would only take room.
+  assert.equal(await open.getByRole("columnheader", { name: "Until" }).count(), 0);
+  const [wide, seen] = await open.evaluate((part) => [part.scrollWidth, part.clientWidth]);
+  assert.ok(wide <= seen, `the table of the panel is ${wide} wide, of which ${seen} are seen`);
   await look("task-pool");
   await page.keyboard.press("Escape");
   await page.getByRole("complementary").waitFor({ state: "detached" });
+  await page.goto(`${studio}/tasks?type=Nope%4099`);
+  await page.getByText("There is no type Nope@99.").waitFor();
+  await look("task-unknown");
+  await page.keyboard.press("Escape");
+  await page.waitForURL((url) => !url.search.includes("type"));
   await registered(page, look);
 }
 
@@ -123,6 +132,21 @@ export async function keys({ page }, { studio, failed }) {
   }
   await page.keyboard.press("Enter");
   await held(page, panel.getByRole("button", { name: "Skip" }).first());
+  // What takes itself away leaves the focus to what is beside it.
+  await page.getByRole("tab", { name: "Story" }).click();
+  const press = async (button, heir) => {
+    await button.focus();
+    await page.keyboard.press("Enter");
+    await page.waitForFunction((one) => one?.contains(document.activeElement), await heir.elementHandle(), {
+      timeout: 5000,
+    });
+  };
+  await press(panel.getByRole("button", { name: "Set Variable" }).first(), panel);
+  await page.getByText("Only lines of Set Variable").waitFor();
+  await press(named(panel, "button", "Show all lines"), panel);
+  const travel = page.getByRole("region", { name: "Travel in time" });
+  await press(named(travel, "button", "One line back"), travel);
+  await press(named(travel, "button", "Now"), travel);
 }
 
 /** An activity that failed is passed over, and its instance goes on to its end. */
@@ -136,6 +160,20 @@ export async function skip({ page, look }, { studio, passed }) {
   await dialog.getByRole("button", { name: "Skip" }).click();
   await dialog.waitFor({ state: "detached" });
   await page.getByText("Finished", { exact: true }).first().waitFor();
+  const panel = page.getByRole("tabpanel");
+  // Steps before this one may have retried it, too.
+  await panel.getByText(/^\d+ incidents?, resolved$/).waitFor();
+  await panel.getByText("Skipped", { exact: true }).waitFor();
+  await panel
+    .getByText(/missingThing is not defined/)
+    .first()
+    .waitFor();
+  await page
+    .getByRole("button", { name: "Set Variable, charge, Skipped" })
+    .or(page.getByLabel("Set Variable, charge, Skipped"))
+    .first()
+    .waitFor();
+  await look("instance-skipped");
 }
 
 const row = (number) => ({

@@ -27,6 +27,7 @@ async fn hear(subscription: &mut Subscription) -> Vec<u8> {
 async fn every_subscriber_hears_a_message(bus: &impl Bus) {
     let mut one = must("subscribe", bus.subscribe("news.*").await);
     let mut all = must("subscribe", bus.subscribe("news.>").await);
+    let mut tried = must("subscribe", bus.subscribe_if_allowed("news.*").await);
     let mut sent = message("news.a", None, "1");
     sent.headers.insert("X-Header".to_owned(), "yes".to_owned());
     must("send", bus.send(sent.clone()).await);
@@ -36,6 +37,13 @@ async fn every_subscriber_hears_a_message(bus: &impl Bus) {
     let first = within("a message", one.next()).await;
     assert_eq!(first.map(|it| (it.message, it.reply)), Some((sent, None)));
     assert_eq!(hear(&mut one).await, b"4");
+    for expected in [b"1", b"4"] {
+        let heard = within("a message", tried.next()).await;
+        assert_eq!(
+            heard.map(|it| must("hear", it).message.payload).as_deref(),
+            Some(&expected[..])
+        );
+    }
     for expected in [b"1", b"2", b"4"] {
         assert_eq!(hear(&mut all).await, expected);
     }

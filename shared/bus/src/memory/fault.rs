@@ -15,7 +15,7 @@ pub enum Operation<'a> {
     /// [`crate::Queue::read`], [`crate::Queue::fill`], [`crate::Queue::remove`] and
     /// [`crate::Queue::backlog`].
     Read { stream: Stream },
-    /// [`crate::Settle::ack`].
+    /// [`crate::Settle::ack`], the end of a task, and what settles a [`crate::Taken`].
     Ack { sequence: u64 },
     /// [`crate::Settle::retry`].
     Retry { sequence: u64 },
@@ -35,7 +35,7 @@ pub enum Operation<'a> {
     Send { subject: &'a str },
     /// [`crate::Wire::request`].
     Request { subject: &'a str },
-    /// [`crate::Wire::subscribe`].
+    /// [`crate::Wire::subscribe`] and [`crate::Wire::subscribe_if_allowed`].
     Subscribe { subject: &'a str },
 }
 
@@ -63,6 +63,8 @@ pub enum Fault {
     Stale,
     /// A compare-and-swap is refused without a revision, as when another write is in progress.
     Refused,
+    /// The operation is not done, and the caller gets [`Error::Denied`].
+    Denied,
 }
 
 /// Decides which operations fail.
@@ -140,6 +142,7 @@ impl dyn Faults {
             Fault::Lost if is_one_way(operation) => Ok(Interference { lost: true, ..verdict }),
             Fault::Lost => Err(Error::Unknown("injected fault: the call was lost".to_owned())),
             Fault::Unavailable => Err(Error::Unavailable("injected fault".to_owned())),
+            Fault::Denied => Err(Error::Denied("injected fault".to_owned())),
         }
     }
 }

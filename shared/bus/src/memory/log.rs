@@ -1,13 +1,13 @@
-//! The streams of the twin, the one consumer of commands, and those of tasks.
+//! The streams of the twin, with the one consumer of commands, and those of tasks.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use model::Timestamp;
-use model::limits::PULL_BYTES_MAX;
 use protocol::{Message, subject};
 use tokio::time::Instant;
 
+use super::consumer::{Address, Consumer, LateAcks, Pulled, Stored};
 use super::wire::matches;
 use crate::{Error, Fill, Pool, Receipt, SELECT_BYTES_MAX, Span, Stream};
 
@@ -17,8 +17,6 @@ const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
 const ACK_WAIT: Duration = Duration::from_secs(3);
 /// The same of tasks; as the consumers of NATS have it.
 pub(super) const TASK_ACK_WAIT: Duration = Duration::from_secs(30);
-/// The number of deliveries that may be unanswered at the same time.
-const ACK_PENDING_MAX: usize = 8_192;
 /// The number of messages in one stream: a work queue refuses more, the others drop the oldest.
 const MESSAGES_MAX: usize = 1_000_000;
 /// The bytes that the tasks may take; as in the topology.
@@ -27,11 +25,16 @@ const TASKS_BYTES_MAX: u64 = 268_435_456;
 pub(super) struct Log {
     /// When the streams were made.
     since: Instant,
+    /// When the stream of tasks was made: it may be made anew alone.
+    tasks_since: Instant,
     streams: BTreeMap<Stream, One>,
     consumer: Consumer,
     /// The consumers of tasks, by name.
     pools: BTreeMap<String, TaskPool>,
     tasks_bytes_max: u64,
+    /// The number of the consumer that was made last.
+    made: u64,
+    late: LateAcks,
 }
 
 /// The consumer of one type and version of tasks.
@@ -43,43 +46,25 @@ struct TaskPool {
 #[derive(Default)]
 struct One {
     last: u64,
-    stored: BTreeMap<u64, (Timestamp, Message)>,
+    stored: Stored,
     /// The bytes of their bodies.
     bytes: u64,
     ids: BTreeMap<String, u64>,
     ids_by_age: VecDeque<(Instant, String)>,
 }
 
-#[derive(Default)]
-struct Consumer {
-    /// The last sequence that was delivered for the first time.
-    delivered: u64,
-    /// A message that was delivered so often is delivered no more, and stays in the stream.
-    deliveries_max: Option<i64>,
-    pending: BTreeMap<u64, Pending>,
-}
-
-struct Pending {
-    attempt: i64,
-    again_at: Instant,
-}
-
-/// One delivery.
-pub(super) struct Pulled {
-    pub(super) sequence: u64,
-    pub(super) attempt: i64,
-    pub(super) stored_at: Timestamp,
-    pub(super) message: Message,
-}
-
 impl Default for Log {
     fn default() -> Self {
+        let now = Instant::now();
         Self {
-            since: Instant::now(),
+            since: now,
+            tasks_since: now,
             streams: BTreeMap::new(),
             consumer: Consumer::default(),
             pools: BTreeMap::new(),
             tasks_bytes_max: TASKS_BYTES_MAX,
+            made: 0,
+            late: LateAcks::default(),
         }
     }
 }
@@ -87,7 +72,21 @@ impl Default for Log {
 impl Log {
     /// One with the same limits, and nothing in it.
     pub(super) fn wiped(&self) -> Self {
-        Self { tasks_bytes_max: self.tasks_bytes_max, ..Self::default() }
+        let made = self.made + 1;
+        let consumer = Consumer::new(made);
+        let (tasks_bytes_max, late) = (self.tasks_bytes_max, self.late);
+        Self { consumer, tasks_bytes_max, made, late, ..Self::default() }
+    }
+
+    /// Removes the stream of tasks with its consumers, and makes it anew: its numbers begin at 1.
+    pub(super) fn make_tasks_anew(&mut self) {
+        self.streams.remove(&Stream::Tasks);
+        self.pools.clear();
+        self.tasks_since = Instant::now();
+    }
+
+    pub(super) fn late_acks(&self) -> LateAcks {
+        self.late
     }
 
     pub(super) fn limit_tasks(&mut self, bytes_max: u64) {
@@ -134,7 +133,7 @@ impl Log {
     /// is known.
     pub(super) fn pull(&mut self, max: usize, now: Instant) -> (Vec<Pulled>, Option<Instant>) {
         let commands = self.streams.entry(Stream::Commands).or_default();
-        self.consumer.pull(commands, None, ACK_WAIT, max, now)
+        self.consumer.pull(&commands.stored, None, ACK_WAIT, max, now)
     }
 
     /// Takes the tasks of a consumer that can be delivered now; as [`Log::pull`]. None of one that does
@@ -148,15 +147,18 @@ impl Log {
         let tasks = self.streams.entry(Stream::Tasks).or_default();
         match self.pools.get_mut(name) {
             Some(TaskPool { subject, consumer }) => {
-                consumer.pull(tasks, Some(subject), TASK_ACK_WAIT, max, now)
+                consumer.pull(&tasks.stored, Some(subject), TASK_ACK_WAIT, max, now)
             }
             None => (Vec::new(), None),
         }
     }
 
-    /// Removes a task, also if the answer is late.
-    pub(super) fn ack_task(&mut self, sequence: u64) {
-        self.remove(Stream::Tasks, sequence);
+    /// Removes a task, also if the answer is late; but not the one of its number in another stream.
+    pub(super) fn ack_task(&mut self, name: &str, address: Address) {
+        let consumer = self.pools.get(name).map(|pool| &pool.consumer);
+        if self.late.is_of(consumer, address) {
+            self.remove(Stream::Tasks, address.sequence);
+        }
     }
 
     /// Delivers a task again at this time.
@@ -166,22 +168,31 @@ impl Log {
         }
     }
 
-    /// Removes a command, also if the answer is late.
-    pub(super) fn ack(&mut self, sequence: u64) {
-        self.remove(Stream::Commands, sequence);
+    /// Removes a command, also if the answer is late; but not the one of its number in another stream.
+    pub(super) fn ack(&mut self, address: Address) {
+        if self.late.is_of(Some(&self.consumer), address) {
+            self.remove(Stream::Commands, address.sequence);
+        }
     }
 
-    pub(super) fn retry(&mut self, sequence: u64, again_at: Instant) {
-        self.consumer.again_at(sequence, again_at);
+    /// Delivers a command again at this time, unless it is one of another stream.
+    pub(super) fn retry(&mut self, address: Address, again_at: Instant) {
+        if address.consumer == self.consumer.number {
+            self.consumer.again_at(address.sequence, again_at);
+        }
     }
 
-    pub(super) fn progress(&mut self, sequence: u64, now: Instant) {
-        self.retry(sequence, now + ACK_WAIT);
+    pub(super) fn progress(&mut self, address: Address, now: Instant) {
+        self.retry(address, now + ACK_WAIT);
     }
 
     pub(super) fn redeliver(&mut self, now: Instant) {
-        for pending in self.consumer.pending.values_mut() {
-            pending.again_at = now;
+        self.consumer.redeliver(now);
+    }
+
+    pub(super) fn redeliver_tasks(&mut self, now: Instant) {
+        for pool in self.pools.values_mut() {
+            pool.consumer.redeliver(now);
         }
     }
 
@@ -220,7 +231,8 @@ impl Log {
     }
 
     pub(super) fn span(&self, stream: Stream) -> Span {
-        let age = Some(self.since.elapsed());
+        let since = if stream == Stream::Tasks { self.tasks_since } else { self.since };
+        let age = Some(since.elapsed());
         let Some(one) = self.streams.get(&stream) else {
             return Span { first: 1, last: 0, messages: 0, age };
         };
@@ -244,9 +256,9 @@ impl Log {
     }
 
     pub(super) fn provide(&mut self, name: String, subject: String) {
-        self.pools
-            .entry(name)
-            .or_insert_with(|| TaskPool { subject, consumer: Consumer::default() });
+        self.made += 1;
+        let consumer = Consumer::new(self.made);
+        self.pools.entry(name).or_insert(TaskPool { subject, consumer });
     }
 
     /// Limits the deliveries of each task of a consumer, if it exists.
@@ -313,71 +325,6 @@ impl Log {
     pub(super) fn backlog(&self) -> u64 {
         let stored = self.streams.get(&Stream::Commands).map_or(0, |one| one.stored.len());
         u64::try_from(stored).unwrap_or(u64::MAX)
-    }
-}
-
-impl Consumer {
-    /// Takes what can be delivered now of the messages with this subject, and returns when the next
-    /// one will be, if that is known.
-    fn pull(
-        &mut self,
-        stream: &One,
-        subject: Option<&str>,
-        ack_wait: Duration,
-        max: usize,
-        now: Instant,
-    ) -> (Vec<Pulled>, Option<Instant>) {
-        let mut pulled = Vec::new();
-        if let Some(max) = self.deliveries_max {
-            self.pending.retain(|_, pending| pending.again_at > now || pending.attempt < max);
-        }
-        let mut room = PULL_BYTES_MAX;
-        let mut fits = |message: &Message| {
-            room.checked_sub(message.payload.len()).inspect(|left| room = *left).is_some()
-        };
-        let due = self.pending.iter_mut().filter(|(_, pending)| pending.again_at <= now);
-        for (sequence, pending) in due {
-            if pulled.len() >= max {
-                return (pulled, Some(now));
-            }
-            if let Some((stored_at, message)) = stream.stored.get(sequence) {
-                if !fits(message) {
-                    return (pulled, Some(now));
-                }
-                pending.attempt += 1;
-                pending.again_at = now + ack_wait;
-                pulled.push(Pulled {
-                    sequence: *sequence,
-                    attempt: pending.attempt,
-                    stored_at: *stored_at,
-                    message: message.clone(),
-                });
-            }
-        }
-        let news = stream.stored.range(self.delivered + 1..);
-        let is_own = |message: &Message| subject.is_none_or(|subject| message.subject == subject);
-        for (sequence, (stored_at, message)) in news.filter(|(_, (_, message))| is_own(message)) {
-            let is_full = pulled.len() >= max || self.pending.len() >= ACK_PENDING_MAX;
-            if is_full || !fits(message) {
-                break;
-            }
-            self.delivered = *sequence;
-            self.pending.insert(*sequence, Pending { attempt: 1, again_at: now + ack_wait });
-            pulled.push(Pulled {
-                sequence: *sequence,
-                attempt: 1,
-                stored_at: *stored_at,
-                message: message.clone(),
-            });
-        }
-        let next = self.pending.values().map(|pending| pending.again_at).min();
-        (pulled, next)
-    }
-
-    fn again_at(&mut self, sequence: u64, at: Instant) {
-        if let Some(pending) = self.pending.get_mut(&sequence) {
-            pending.again_at = at;
-        }
     }
 }
 

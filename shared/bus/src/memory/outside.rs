@@ -12,6 +12,7 @@ use protocol::Message;
 use tokio::time::Instant;
 
 use super::MemoryBus;
+use super::fault::Operation;
 use super::streams::{Given, Streams};
 use crate::{
     Error, KeyValue, Object, Outside, OutsideError, Place, PlaceFigures, Put, Revision, Stored,
@@ -197,10 +198,7 @@ impl MemoryBus {
                 None => return Err(absent(&place.stream)),
                 Some(Ok(Given { message, sequence, stored_nanos })) => {
                     let (bus, place) = (self.clone(), place.clone());
-                    let settle = async move {
-                        bus.state().outside.streams.settle(&place, sequence, stored_nanos);
-                        bus.shared.arrived.notify_waiters();
-                    };
+                    let settle = async move { bus.settle(place, sequence, stored_nanos).await };
                     return Ok(Taken { message, sequence, stored_nanos, settle: settle.boxed() });
                 }
                 Some(Err(Some(again_at))) => tokio::select! {
@@ -209,6 +207,19 @@ impl MemoryBus {
                 },
                 Some(Err(None)) => arrived.await,
             }
+        }
+    }
+}
+
+impl MemoryBus {
+    /// Settles a message, as far as faults let it. What is lost on the way comes again.
+    async fn settle(&self, place: Place, sequence: u64, stored_nanos: i128) {
+        let Ok(verdict) = self.judge(Operation::Ack { sequence }).await else { return };
+        if !verdict.lost {
+            self.when(verdict.late, move |bus| {
+                bus.state().outside.streams.settle(&place, sequence, stored_nanos);
+                bus.shared.arrived.notify_waiters();
+            });
         }
     }
 }

@@ -23,6 +23,8 @@ pub(super) struct Streams {
     streams: BTreeMap<String, One>,
     /// When the newest message was stored, in nanoseconds: no two messages have the same.
     nanos: i128,
+    /// Messages that were settled after their stream had another of their number.
+    late_settled: u64,
 }
 
 struct One {
@@ -69,6 +71,23 @@ impl Streams {
             places: BTreeMap::new(),
         };
         self.streams.insert(name.to_owned(), one);
+    }
+
+    /// Removes a stream with its places. Returns when those messages were stored that a place has not
+    /// settled, or that nobody has read.
+    pub(super) fn remove(&mut self, name: &str) -> Vec<i128> {
+        let Some(One { stored, places, .. }) = self.streams.remove(name) else { return Vec::new() };
+        let is_open = |sequence: u64| {
+            let is_of =
+                |kept: &Kept| sequence > kept.delivered || kept.unsettled.contains_key(&sequence);
+            places.is_empty() || places.values().any(is_of)
+        };
+        let lost = stored.iter().filter(|(sequence, _)| is_open(**sequence));
+        lost.map(|(_, item)| item.nanos).collect()
+    }
+
+    pub(super) fn late_settled(&self) -> u64 {
+        self.late_settled
     }
 
     /// Gives a stream back from a backup without its places.
@@ -188,10 +207,10 @@ impl Streams {
 
     /// A message is done. The one of this number in a stream that was made anew is another.
     pub(super) fn settle(&mut self, place: &Place, sequence: u64, stored_nanos: i128) {
-        if let Some(one) = self.streams.get_mut(&place.stream)
-            && one.stored.get(&sequence).is_none_or(|item| item.nanos == stored_nanos)
-            && let Some(kept) = one.places.get_mut(&place.name)
-        {
+        let Some(one) = self.streams.get_mut(&place.stream) else { return };
+        if one.stored.get(&sequence).is_some_and(|item| item.nanos != stored_nanos) {
+            self.late_settled += 1;
+        } else if let Some(kept) = one.places.get_mut(&place.name) {
             kept.unsettled.remove(&sequence);
             kept.again.remove(&sequence);
         }

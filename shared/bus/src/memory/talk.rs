@@ -7,7 +7,7 @@ use protocol::Message;
 use tokio::time::Instant;
 
 use super::{MemoryBus, Operation, check_size};
-use crate::{Endpoint, Error, Subscription, Wire};
+use crate::{Attempt, Endpoint, Error, Subscription, Wire};
 
 #[async_trait]
 impl Wire for MemoryBus {
@@ -31,6 +31,15 @@ impl Wire for MemoryBus {
     async fn subscribe(&self, subject: &str) -> Result<Subscription, Error> {
         self.judge(Operation::Subscribe { subject }).await?;
         Ok(self.open()?.wire.subscribe(&self.node, subject, None))
+    }
+
+    async fn subscribe_if_allowed(&self, subject: &str) -> Result<Attempt, Error> {
+        match self.subscribe(subject).await {
+            Err(denied @ Error::Denied(_)) => {
+                Ok(Box::pin(futures::stream::once(async move { Err(denied) })))
+            }
+            subscribed => Ok(Box::pin(futures::StreamExt::map(subscribed?, Ok))),
+        }
     }
 
     async fn request(&self, message: Message, timeout: Duration) -> Result<Message, Error> {

@@ -2,7 +2,7 @@ use bytes::Bytes;
 use futures::StreamExt as _;
 
 use super::*;
-use crate::{Change, Place, Put, Taken, Wire as _};
+use crate::{Change, Handed, Place, Put, Taken, TaskAnswer, Tasks as _, Wire as _};
 
 fn bus() -> MemoryBus {
     MemoryBus::starting_at(Timestamp::from_millis(1_000))
@@ -174,6 +174,111 @@ async fn a_restored_stream_has_the_same_messages_and_one_made_anew_has_others() 
     assert_eq!(in_hand().await, 1, "it is another message");
     other.settle.await;
     assert_eq!(in_hand().await, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_removed_stream_says_what_is_lost_with_it() {
+    let bus = bus();
+    bus.make_stream("ORDERS", "orders.>");
+    let mut nanos = Vec::new();
+    for _ in 0..3 {
+        let order = Message { subject: "orders.new".to_owned(), ..Message::default() };
+        let stored = bus.store(order, Duration::ZERO).await.unwrap();
+        nanos.push(bus.stored_nanos("ORDERS", stored.sequence).unwrap());
+    }
+    let place = Place {
+        name: "p".to_owned(),
+        stream: "ORDERS".to_owned(),
+        subject: "orders.*".to_owned(),
+        from: Some(crate::From::All),
+        one_by_one: false,
+    };
+    let mut messages = bus.follow(&place).await.unwrap();
+    let settled = messages.next().await.unwrap().unwrap();
+    settled.settle.await;
+    let in_hand = messages.next().await.unwrap().unwrap();
+    assert_eq!(bus.remove_stream("ORDERS"), nanos[1..]);
+    assert!(messages.next().await.unwrap().is_err(), "those who follow it are told");
+    let order = Message { subject: "orders.new".to_owned(), ..Message::default() };
+    assert!(bus.store(order, Duration::ZERO).await.is_err());
+    in_hand.settle.await;
+    assert!(bus.remove_stream("ORDERS").is_empty());
+}
+
+async fn task(bus: &MemoryBus, body: &str) {
+    bus.provide("Ship", 1).await.unwrap();
+    let payload = body.as_bytes().to_vec();
+    let subject = subject::task("Ship", 1);
+    bus.publish(Message { subject, payload, ..Message::default() }).await.unwrap();
+}
+
+async fn take(bus: &MemoryBus) -> Handed {
+    let kinds = [("Ship".to_owned(), 1)];
+    bus.take_tasks(&kinds, 1, Duration::ZERO).await.unwrap().remove(0)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_of_tasks_made_anew_is_young_and_has_no_consumers() {
+    let bus = bus();
+    task(&bus, "old").await;
+    tokio::time::advance(Duration::from_secs(9)).await;
+    bus.make_tasks_anew();
+    let age = async |stream| bus.span(stream).await.unwrap().age;
+    assert_eq!(age(Stream::Tasks).await, Some(Duration::ZERO));
+    assert_eq!(age(Stream::Commands).await, Some(Duration::from_secs(9)), "it is another stream");
+    assert!(bus.pools().is_empty());
+    task(&bus, "new").await;
+    let stored = bus.stored(Stream::Tasks);
+    assert_eq!(stored.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [1]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_late_acknowledgement_settles_nothing_of_a_stream_made_anew() {
+    let bus = bus();
+    task(&bus, "old").await;
+    bus.publish(command("old")).await.unwrap();
+    let old_task = take(&bus).await;
+    let old_command = bus.pull(1, Duration::ZERO).await.unwrap().remove(0);
+
+    bus.make_tasks_anew();
+    bus.answer_task(&old_task.address, TaskAnswer::Done).await.unwrap();
+    task(&bus, "new").await;
+    let new_task = take(&bus).await;
+    bus.answer_task(&old_task.address, TaskAnswer::Done).await.unwrap();
+    assert_eq!(bus.stored(Stream::Tasks).len(), 1, "it is another task of that number");
+    assert_eq!(bus.late_acks(), LateAcks { again: 0, of_earlier_stream: 2 });
+    bus.answer_task(&new_task.address, TaskAnswer::Done).await.unwrap();
+    assert!(bus.stored(Stream::Tasks).is_empty());
+
+    bus.wipe();
+    bus.publish(command("new")).await.unwrap();
+    let new_command = bus.pull(1, Duration::ZERO).await.unwrap().remove(0);
+    assert_eq!(new_command.sequence, old_command.sequence);
+    old_command.settle.retry(Duration::ZERO).await.unwrap();
+    assert!(bus.pull(1, Duration::ZERO).await.unwrap().is_empty(), "it was not given back");
+    old_command.settle.ack().await.unwrap();
+    assert_eq!(bus.backlog().await.unwrap(), 1, "it is another command of that number");
+    assert_eq!(bus.late_acks(), LateAcks { again: 0, of_earlier_stream: 3 });
+    new_command.settle.ack().await.unwrap();
+    assert_eq!(bus.backlog().await.unwrap(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_acknowledgement_that_comes_after_another_delivery_settles_the_message() {
+    let late = Fault::Late(Duration::from_secs(1));
+    let bus = failing(1, late, |it| matches!(it, Operation::Ack { .. }));
+    task(&bus, "one").await;
+    let first = take(&bus).await;
+    let unknown = bus.answer_task(&first.address, TaskAnswer::Done).await;
+    assert!(matches!(unknown, Err(Error::Unknown(_))), "{unknown:?}");
+    bus.redeliver_tasks();
+    let second = take(&bus).await;
+    assert_eq!(second.deliveries, 2);
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    assert!(bus.stored(Stream::Tasks).is_empty());
+    assert_eq!(bus.late_acks(), LateAcks { again: 1, of_earlier_stream: 0 });
+    bus.answer_task(&second.address, TaskAnswer::Done).await.unwrap();
+    assert_eq!(bus.late_acks(), LateAcks { again: 1, of_earlier_stream: 0 });
 }
 
 #[cfg(feature = "conformance")]

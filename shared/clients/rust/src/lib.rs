@@ -13,6 +13,6 @@ mod worker;
 
 pub use client::{Client, Event, Instance, Outcome, Signal, Start, Watch};
 pub use error::Error;
-pub use task::{Failure, Task};
+pub use task::{Failure, Handover, Task};
 pub use wire::token;
 pub use worker::Worker;

@@ -1,8 +1,11 @@
-//! A task as its handler gets it, and its failure.
+//! A task as its handler gets it, and what a handler says of it.
 
-use async_nats::Message;
+use std::time::Duration;
+
+use async_nats::jetstream::Message;
 use jiff::Timestamp;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -23,6 +26,8 @@ pub struct Task<I> {
     pub attempt: u32,
     /// After this time the result is not used.
     pub deadline: Option<Timestamp>,
+    /// The number of deliveries of this attempt, with this one.
+    pub deliveries: u32,
     /// The same for every delivery of this attempt: the idempotency key of what the handler calls.
     pub key: String,
     /// The instance that waits.
@@ -36,6 +41,41 @@ pub struct Task<I> {
     /// Cancelled when nobody wants the result any more, for threads that the handler has started: its
     /// own future is dropped then.
     pub cancelled: CancellationToken,
+}
+
+impl Task<Value> {
+    /// The task with its input as this type.
+    pub(crate) fn typed<I: DeserializeOwned>(self) -> Result<Task<I>, Failure> {
+        let input = serde_json::from_value(self.input).map_err(|error| {
+            Failure::for_good("InvalidInput", "the input is not what the worker takes")
+                .detail(error)
+        })?;
+        Ok(Task {
+            input,
+            id: self.id,
+            task_type: self.task_type,
+            version: self.version,
+            attempt: self.attempt,
+            deadline: self.deadline,
+            deliveries: self.deliveries,
+            key: self.key,
+            instance_id: self.instance_id,
+            definition_id: self.definition_id,
+            activity_id: self.activity_id,
+            traceparent: self.traceparent,
+            cancelled: self.cancelled,
+        })
+    }
+}
+
+/// What became of a task that a handler gives to something else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handover {
+    /// It is accepted there, and stays open: its result comes from there, in a request or a message of
+    /// its own. The broker has the task no more, so from now on only its `timeout` looks after it.
+    Accepted,
+    /// It is not accepted now: the same attempt is delivered again after this time.
+    Again(Duration),
 }
 
 /// A failure of a task. Every error becomes one that is tried again.
@@ -125,6 +165,7 @@ pub(crate) fn read(message: &Message, kind: (&str, u32)) -> Result<Task<Value>, 
     let deadline = wire.deadline.map(|text| text.parse()).transpose();
     let deadline = deadline.map_err(|error: jiff::Error| format!("deadline: {error}"))?;
     let key = header(message, "Nats-Msg-Id");
+    let deliveries = message.info().ok().and_then(|info| u32::try_from(info.delivered).ok());
     Ok(Task {
         key: key.unwrap_or_else(|| format!("{}.{}", wire.task_id, wire.attempt)),
         id: wire.task_id,
@@ -133,6 +174,7 @@ pub(crate) fn read(message: &Message, kind: (&str, u32)) -> Result<Task<Value>, 
         input: wire.input,
         attempt: wire.attempt,
         deadline,
+        deliveries: deliveries.unwrap_or(1),
         instance_id: wire.workflow_instance_id,
         definition_id: wire.workflow_definition_id,
         activity_id: wire.activity_id,

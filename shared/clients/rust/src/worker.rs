@@ -31,7 +31,7 @@ use crate::input::whole;
 use crate::report::Report;
 use crate::task::{header, read};
 use crate::wire::{STREAM, token};
-use crate::{Client, Error, Failure, Task};
+use crate::{Client, Error, Failure, Handover, Task};
 
 /// How long one pull waits for a task. A worker that stops waits for the end of its last one.
 const PULL: Duration = Duration::from_secs(2);
@@ -45,7 +45,13 @@ const RETRY_FIRST: Duration = Duration::from_millis(100);
 const RETRY_MAX: Duration = Duration::from_secs(5);
 const REASON_CHARS: usize = 200;
 
-type Work = Box<dyn Fn(Task<Value>) -> BoxFuture<'static, Result<Value, Failure>> + Send + Sync>;
+type Work = Box<dyn Fn(Task<Value>) -> BoxFuture<'static, Result<Ended, Failure>> + Send + Sync>;
+
+/// What a handler has for a task that has not failed.
+enum Ended {
+    Result(Value),
+    HandedOver(Handover),
+}
 
 /// Handlers of tasks, over a connection to NATS.
 #[derive(Debug)]
@@ -98,17 +104,40 @@ impl Worker {
         F: Fn(Task<I>) -> R + Send + Sync + 'static,
         R: Future<Output = Result<O, Failure>> + Send + 'static,
     {
-        let work: Work = Box::new(move |task| match typed(task) {
+        let work: Work = Box::new(move |task: Task<Value>| match task.typed() {
             Ok(task) => {
                 let working = work(task);
                 Box::pin(async move {
-                    serde_json::to_value(working.await?).map_err(|error| {
+                    let output = serde_json::to_value(working.await?);
+                    output.map(Ended::Result).map_err(|error| {
                         Failure::for_good("ResultUnfit", "the result is not JSON").detail(error)
                     })
                 })
             }
             Err(failure) => Box::pin(std::future::ready(Err(failure))),
         });
+        self.offer(task_type, version, concurrency, work);
+    }
+
+    /// Offers a handler that gives tasks to something else, which sends their results later.
+    /// Otherwise as [`Worker::task`].
+    pub fn hand_over<I, F, R>(&mut self, task_type: &str, version: u32, concurrency: usize, work: F)
+    where
+        I: DeserializeOwned + Send + 'static,
+        F: Fn(Task<I>) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Handover, Failure>> + Send + 'static,
+    {
+        let work: Work = Box::new(move |task: Task<Value>| match task.typed() {
+            Ok(task) => {
+                let working = work(task);
+                Box::pin(async move { working.await.map(Ended::HandedOver) })
+            }
+            Err(failure) => Box::pin(std::future::ready(Err(failure))),
+        });
+        self.offer(task_type, version, concurrency, work);
+    }
+
+    fn offer(&mut self, task_type: &str, version: u32, concurrency: usize, work: Work) {
         self.handlers.push(Arc::new(Handler {
             nats: self.nats.clone(),
             stop: self.stop.clone(),
@@ -312,7 +341,7 @@ impl Handler {
         let why = tokio::select! {
             ended = &mut working => {
                 match ended {
-                    Ok(()) => self.answer(&message, AckKind::Ack).await,
+                    Ok(kind) => self.answer(&message, kind).await,
                     Err(error) => tracing::error!(%error, task = task.id, "left to the next delivery"),
                 }
                 None
@@ -334,8 +363,8 @@ impl Handler {
         self.ends().remove(&id);
     }
 
-    /// Runs the handler, and publishes what becomes of it.
-    async fn work(self: Arc<Self>, task: Task<Value>) {
+    /// Runs the handler, publishes its result if it has one, and says how the message is answered.
+    async fn work(self: Arc<Self>, task: Task<Value>) -> AckKind {
         let (id, attempt, trace) = (task.id.clone(), task.attempt, task.traceparent.clone());
         let client = Client::new(self.nats.clone(), ANSWER_MAX);
         let handling = std::panic::AssertUnwindSafe(async {
@@ -347,7 +376,11 @@ impl Handler {
             Err(Failure { title, retryable: true, ..Failure::default() })
         });
         let reported = match ended {
-            Ok(output) => Report::result(&self.nats, (id.as_str(), attempt), &output).await,
+            Ok(Ended::HandedOver(Handover::Accepted)) => return AckKind::Ack,
+            Ok(Ended::HandedOver(Handover::Again(pause))) => return AckKind::Nak(Some(pause)),
+            Ok(Ended::Result(output)) => {
+                Report::result(&self.nats, (id.as_str(), attempt), &output).await
+            }
             Err(failure) => Err(failure),
         };
         let report = reported.unwrap_or_else(|failure| {
@@ -355,6 +388,7 @@ impl Handler {
             Report::failure(&failure, attempt)
         });
         self.send(&id, attempt, trace.as_deref(), &report).await;
+        AckKind::Ack
     }
 
     /// Publishes a result until JetStream says that it is stored.
@@ -422,26 +456,6 @@ impl Debug for Handler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Handler").field("name", &self.name).finish_non_exhaustive()
     }
-}
-
-fn typed<I: DeserializeOwned>(task: Task<Value>) -> Result<Task<I>, Failure> {
-    let input = serde_json::from_value(task.input).map_err(|error| {
-        Failure::for_good("InvalidInput", "the input is not what the worker takes").detail(error)
-    })?;
-    Ok(Task {
-        input,
-        id: task.id,
-        task_type: task.task_type,
-        version: task.version,
-        attempt: task.attempt,
-        deadline: task.deadline,
-        key: task.key,
-        instance_id: task.instance_id,
-        definition_id: task.definition_id,
-        activity_id: task.activity_id,
-        traceparent: task.traceparent,
-        cancelled: task.cancelled,
-    })
 }
 
 #[cfg(unix)]

@@ -455,13 +455,17 @@ function written(body: Record<string, unknown>): string {
   }
 }
 
+/** A text of bounded length. Half a surrogate pair, as where it is cut, has no form in JSON. */
+function short(text?: string): string | undefined {
+  return text?.slice(0, DETAIL_CHARS_MAX).replace(/\p{Surrogate}/gu, "\ufffd");
+}
+
 function failed(attempt: number, thrown: unknown): string {
   const isMeant = thrown instanceof TaskFailure;
   const options = isMeant ? thrown.options : { detail: text(thrown), retryable: true };
   const name = thrown instanceof Error ? thrown.name : "the handler has failed";
   const { type, detail, status, retryable = false, retryAfter } = options as FailureOptions;
-  const short = detail?.slice(0, DETAIL_CHARS_MAX);
-  const error = { type, title: isMeant ? thrown.title : name, detail: short, status };
+  const error = { type, title: short(isMeant ? thrown.title : name), detail: short(detail), status };
   const after = retryAfter === undefined ? undefined : Math.ceil(retryAfter);
   return JSON.stringify({ status: "failed", attempt, error, retryable, retryAfter: after });
 }

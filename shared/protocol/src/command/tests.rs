@@ -57,6 +57,65 @@ fn whole_numbers_may_be_written_with_a_point() {
 }
 
 #[test]
+fn what_cannot_be_read_as_a_result_fails_the_attempt_that_it_names() {
+    let deep = format!(r#"{{"output": {}1{}, "attempt": 2}}"#, "[".repeat(99), "]".repeat(99));
+    let cases = [
+        (deep.as_str(), None, Some(2)),
+        (deep.as_str(), Some("7"), Some(2)),
+        (r#"{"attempt": 2.0, "output": 99999999999999999999999}"#, None, Some(2)),
+        (r#"{"output": "\ud800", "attempt": 2}"#, None, Some(2)),
+        (r#"{"output": 1, "result": 2, "attempt": 2}"#, None, Some(2)),
+        (r#"{"outptu": 1, "attempt": 2}"#, None, Some(2)),
+        (r#"{"output": 1, "outcome": 7}"#, Some("3"), Some(3)),
+        ("no JSON", Some("3"), Some(3)),
+        ("no JSON", Some("0"), None),
+        ("[1]", None, None),
+        (" ", Some("3"), Some(3)),
+    ];
+    for (body, header, attempt) in cases {
+        let mut sent = message("staunch.cmd.task.Fl=20y.2.t=2E1", body);
+        if let Some(header) = header {
+            sent.headers.insert(header::ATTEMPT.to_owned(), header.to_owned());
+        }
+        let reason = Command::decode(&sent, "f").expect_err(body).to_string();
+        let failure = TaskCompleted::unfit(&sent, &reason).unwrap();
+        assert_eq!(failure.attempt, attempt, "{body}");
+        assert_eq!(failure.task_id, "t.1");
+        assert_eq!(failure.kind, Some(("Fl y".to_owned(), 2)));
+        assert_eq!((failure.status, failure.retryable), (Some(TaskStatus::Failed), Some(false)));
+        let error = failure.error.unwrap();
+        assert_eq!(error["type"], "ResultUnfit");
+        assert_eq!(error["detail"], reason);
+    }
+    let mut packed = message("staunch.cmd.task.t", "");
+    packed.headers.insert(header::CONTENT_TYPE.to_owned(), "application/msgpack".to_owned());
+    for (body, attempt) in [
+        (serde_json::json!({"status": "lost", "attempt": 4}), Some(4)),
+        (serde_json::json!([5]), None),
+    ] {
+        packed.payload = rmp_serde::to_vec_named(&body).unwrap();
+        assert_eq!(TaskCompleted::unfit(&packed, "why").unwrap().attempt, attempt, "{body}");
+    }
+    let short = message("staunch.cmd.task.t", "[");
+    let failure = TaskCompleted::unfit(&short, &"ä".repeat(5_000)).unwrap();
+    assert_eq!((failure.kind, failure.task_id.as_str()), (None, "t"));
+    assert_eq!(failure.error.unwrap()["detail"].as_str().unwrap().chars().count(), 1_000);
+    for subject in ["staunch.cmd.start.t", "staunch.cmd.task.Ship.0.t", "staunch.cmd.task", "x"] {
+        assert_eq!(TaskCompleted::unfit(&message(subject, "["), "why"), None, "{subject}");
+    }
+}
+
+#[test]
+fn an_empty_body_is_no_result_unless_an_object_is_named() {
+    let mut sent = message("staunch.cmd.task.Ship.1.t", "\n");
+    let error = Command::decode(&sent, "f").unwrap_err().to_string();
+    assert!(error.contains("`{}` is one without output"), "{error}");
+    sent.headers.insert(header::PAYLOAD.to_owned(), "$payload=o".to_owned());
+    assert!(Command::decode(&sent, "f").is_ok());
+    assert!(Command::decode(&message("staunch.cmd.task.t", "{}"), "f").is_ok());
+}
+
+#[test]
 fn values_are_as_deep_in_messagepack_as_in_json() {
     let nested =
         |levels: usize| (0..levels).fold(Value::Null, |value, _| Value::Array(vec![value]));

@@ -1,12 +1,21 @@
 //! Commands as messages: MessagePack between our nodes, JSON or MessagePack from all other clients.
 
-use model::{Alteration, CommandId, DefinitionId, InstanceId, depth, limits};
+use model::{
+    Alteration, CommandId, DefinitionId, InstanceId, Map, TaskStatus, depth, limits, whole,
+};
+use serde::Deserialize;
+use serde_json::Value;
 
 use super::{
     Alter, Body, Cancel, Command, EventRaised, Lineage, Perform, ReplyWhen, Resume, Sequence,
     Start, TaskCompleted,
 };
 use crate::{ContentType, Garbled, Headers, Message, codec, header, subject};
+
+/// The type of the failure of an attempt whose result cannot be read.
+const RESULT_UNFIT: &str = "ResultUnfit";
+/// The characters of the reason that such a failure has.
+const REASON_CHARS_MAX: usize = 1_000;
 
 impl Command {
     /// The message that carries this command, with its body in MessagePack.
@@ -89,6 +98,33 @@ impl Command {
     #[must_use]
     pub fn is_subject(subject: &str) -> bool {
         Named::read(subject).is_ok()
+    }
+}
+
+impl TaskCompleted {
+    /// The failure that stands for a message which cannot be read as the result of a task. It is about the
+    /// attempt that the message names, and about the current one where that cannot be read either. None if
+    /// the subject is not that of a result.
+    #[must_use]
+    pub fn unfit(message: &Message, reason: &str) -> Option<Self> {
+        let Ok(Named::Task { kind, task_id }) = Named::read(&message.subject) else { return None };
+        let in_header = || message.header(header::ATTEMPT).and_then(|text| attempt(text).ok());
+        let detail: String = reason.chars().take(REASON_CHARS_MAX).collect();
+        let words = [
+            ("type", RESULT_UNFIT.to_owned()),
+            ("title", "the result cannot be read".to_owned()),
+            ("detail", detail),
+        ];
+        let words = words.map(|(name, text)| (name.to_owned(), Value::String(text)));
+        Some(Self {
+            task_id,
+            kind,
+            attempt: attempt_in(message).or_else(in_header),
+            status: Some(TaskStatus::Failed),
+            error: Some(Map::from_iter(words)),
+            retryable: Some(false),
+            ..Self::default()
+        })
     }
 }
 
@@ -206,6 +242,13 @@ fn decode_body(message: &Message) -> Result<Body, Garbled> {
             Body::Start(Start { definition_id, ..start })
         }
         Named::Task { kind: task_type, task_id } => {
+            let is_empty = bytes.trim_ascii().is_empty();
+            if kind == ContentType::Json && is_empty && message.header(header::PAYLOAD).is_none() {
+                return Err(Garbled(
+                    "the body is empty: a result is a JSON object, and `{}` is one without output"
+                        .to_owned(),
+                ));
+            }
             let body: TaskCompleted = codec::decode_exact(kind, bytes)?;
             let attempt = match (body.attempt, message.header(header::ATTEMPT)) {
                 (None, Some(text)) => Some(attempt(text)?),
@@ -226,6 +269,27 @@ fn decode_body(message: &Message) -> Result<Body, Garbled> {
             Body::Perform(Perform { instance_id, ..codec::decode_exact(kind, bytes)? })
         }
     })
+}
+
+/// The attempt that a body names, whatever else is in it. In JSON, values that are too deep or no JSON do not
+/// matter here.
+fn attempt_in(message: &Message) -> Option<u32> {
+    #[derive(Deserialize)]
+    struct About {
+        #[serde(default, deserialize_with = "whole::optional")]
+        attempt: Option<u32>,
+    }
+    let body = message.payload.trim_ascii_start();
+    // A list would be taken for the members in their order.
+    let about: About = match message.content_type() {
+        ContentType::Json if body.starts_with(b"{") => serde_json::from_slice(body).ok(),
+        ContentType::MessagePack if matches!(body.first(), Some(0x80..=0x8f | 0xde | 0xdf)) => {
+            depth::check_messagepack_carrier(body).ok()?;
+            rmp_serde::from_slice(body).ok()
+        }
+        ContentType::Json | ContentType::MessagePack => None,
+    }?;
+    about.attempt
 }
 
 fn attempt(text: &str) -> Result<u32, Garbled> {

@@ -3,12 +3,16 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use engine::{Descriptor, PortKind};
+use engine::{Descriptor, PortKind, known_name};
 
 use super::{Expansion, PATH, path_of, verbatim};
 use crate::elsa;
 use crate::tree::{Member, Node, Tree};
 use crate::vocabulary::{Role, role};
+
+/// Members whose short form does not depend on a description. Their names are read in any case, as those of
+/// inputs are.
+const OWN: [&str; 4] = ["type", "variables", "variable", "cases"];
 
 impl Expansion<'_> {
     /// The full form of an activity. A list is a sequence.
@@ -79,7 +83,7 @@ impl Expansion<'_> {
         if tree.is_null() {
             return tree.clone();
         }
-        match member.name.as_str() {
+        match known_name(&member.name, &OWN).unwrap_or_default() {
             "type" => return Tree::text(tree.mark, descriptor.type_name),
             "variables" => return self.variables(tree),
             "variable" => {
@@ -133,9 +137,9 @@ impl Expansion<'_> {
         let tree = if is_case { self.case(tree) } else { tree.clone() };
         let Node::Map(mut members) = tree.node else { return tree };
         for member in &mut members {
-            if activities.contains(&member.name.as_str()) && !member.value.is_null() {
+            if known_name(&member.name, activities).is_some() && !member.value.is_null() {
                 member.value = self.activity(&member.value, path);
-            } else if member.name == "condition" && !is_case {
+            } else if is_condition(member) && !is_case {
                 member.value = self.value(&member.value, "Boolean");
             }
         }
@@ -148,9 +152,13 @@ impl Expansion<'_> {
             return full.clone();
         }
         let Node::Map(mut members) = tree.node.clone() else { return tree.clone() };
-        for member in members.iter_mut().filter(|member| member.name == "condition") {
+        for member in members.iter_mut().filter(|member| is_condition(member)) {
             member.value = self.typed(&member.value);
         }
         Tree { mark: tree.mark, node: Node::Map(members) }
     }
+}
+
+fn is_condition(member: &Member) -> bool {
+    member.name.eq_ignore_ascii_case("condition")
 }

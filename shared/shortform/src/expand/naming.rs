@@ -141,6 +141,50 @@ mod tests {
     }
 
     #[test]
+    fn members_of_activities_are_read_in_any_case() {
+        let full = |text: &str| {
+            let mut value = expanded(text).unwrap();
+            lowered(&mut value["root"]);
+            value
+        };
+        for (camel, pascal) in [
+            (
+                "root:\n  type: Sequence\n  variables: {Count: 3, Rate: {type: Decimal, value: 1}}\n  \
+                 activities: [{type: SetVariable, variable: Count, value: 4}]\n",
+                "root:\n  Type: Sequence\n  Variables: {Count: 3, Rate: {Type: Decimal, Value: 1}}\n  \
+                 Activities: [{Type: SetVariable, Variable: Count, Value: 4}]\n",
+            ),
+            (
+                "root:\n  type: Switch\n  cases: [{label: a, condition: {js: 'true'}, \
+                 activity: {type: WriteLine, text: hi}}]\n",
+                "root:\n  Type: Switch\n  Cases: [{Label: a, Condition: {js: 'true'}, \
+                 Activity: {Type: WriteLine, Text: hi}}]\n",
+            ),
+        ] {
+            let expected = full(camel);
+            assert!(expected["root"]["type"].as_str().unwrap().starts_with("Elsa."));
+            assert_eq!(full(pascal), expected, "{pascal}");
+        }
+    }
+
+    /// The names of members begin in lower case, as `engine::Engine::spell` gives them to a definition.
+    fn lowered(value: &mut Value) {
+        match value {
+            Value::Object(members) => {
+                *members = std::mem::take(members)
+                    .into_iter()
+                    .map(|(name, mut value)| {
+                        lowered(&mut value);
+                        (name[..1].to_lowercase() + &name[1..], value)
+                    })
+                    .collect();
+            }
+            Value::Array(items) => items.iter_mut().for_each(lowered),
+            _ => {}
+        }
+    }
+
+    #[test]
     fn two_members_of_one_name_are_refused_at_the_second() {
         let said = expanded("name: a\nName: b\nroot: []\n").unwrap_err();
         assert_eq!(

@@ -10,6 +10,9 @@ use store::memory::Written;
 
 use super::{Nemesis, is_client};
 
+/// Longer than a delivered command waits for its answer.
+const LATE_MAX_MS: u64 = 8_000;
+
 impl bus::Faults for Nemesis {
     fn on(&self, node: &str, operation: &Operation<'_>) -> Fault {
         self.note(node, format_args!("{operation:?}"));
@@ -32,6 +35,10 @@ impl bus::Faults for Nemesis {
         if self.crash(node, self.plan.crash_rate / 4) {
             return *self.dice.pick(&[Fault::Unavailable, Fault::AnswerLost]);
         }
+        let is_ack = matches!(operation, Operation::Ack { .. });
+        if is_ack && self.dice.hits(self.plan.late_acks) {
+            return Fault::Late(self.dice.millis(LATE_MAX_MS));
+        }
         if !self.dice.hits(self.plan.bus_rate) {
             return Fault::None;
         }
@@ -50,7 +57,7 @@ impl bus::Faults for Nemesis {
 
 impl Nemesis {
     fn fault(&self, operation: &Operation<'_>) -> Fault {
-        let late = Fault::Late(self.dice.millis(8_000));
+        let late = Fault::Late(self.dice.millis(LATE_MAX_MS));
         let kinds: &[Fault] = match operation {
             Operation::Publish { .. } => {
                 &[Fault::Unavailable, Fault::Lost, Fault::AnswerLost, Fault::Twice, late]

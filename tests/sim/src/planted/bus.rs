@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bus::{
-    Bucket, Bus, Delivery, Endpoint, Entry, Error, Handed, Kv, MemoryBus, Nonces, Outside, Put,
-    Queue, Receipt, Revision, Settle, Span, Stream, Subscription, TaskAnswer, Tasks, Watch, Wire,
+    Attempt, Bucket, Bus, Delivery, Endpoint, Entry, Error, Handed, Kv, MemoryBus, Nonces, Outside,
+    Put, Queue, Receipt, Revision, Settle, Span, Stream, Subscription, TaskAnswer, Tasks, Watch,
+    Wire,
 };
 use bytes::Bytes;
 use futures::StreamExt as _;
@@ -15,7 +16,7 @@ use model::Timestamp;
 use protocol::{CachePosition, ContentType, Message, decode_body, encode_body, header, subject};
 
 use super::Planted;
-use super::outside::BrokenOutside;
+use super::outside::{BrokenOutside, Numbers, Wrong};
 
 /// A bus of one node, with the bug.
 pub(crate) struct BrokenBus {
@@ -23,11 +24,12 @@ pub(crate) struct BrokenBus {
     planted: Option<Planted>,
     nonces: Nonces,
     published: AtomicU64,
+    numbers: Numbers,
 }
 
 impl BrokenBus {
     pub(crate) fn new(bus: MemoryBus, planted: Option<Planted>, nonces: Nonces) -> Self {
-        Self { bus, planted, nonces, published: AtomicU64::new(0) }
+        Self { bus, planted, nonces, published: AtomicU64::new(0), numbers: Numbers::default() }
     }
 
     fn has(&self, planted: Planted) -> bool {
@@ -146,7 +148,12 @@ impl Queue for BrokenBus {
 
     async fn span(&self, stream: Stream) -> Result<Span, Error> {
         let span = self.bus.span(stream).await?;
-        Ok(if self.has(Planted::LossUnseen) { Span { age: None, ..span } } else { span })
+        let age = match self.planted {
+            Some(Planted::LossUnseen) => None,
+            Some(Planted::TasksAnewUnseen) => self.bus.span(Stream::Commands).await?.age,
+            _ => span.age,
+        };
+        Ok(Span { age, ..span })
     }
 
     async fn fill(&self, stream: Stream, subject: &str) -> Result<bus::Fill, Error> {
@@ -174,6 +181,10 @@ impl Tasks for BrokenBus {
     }
 
     async fn answer_task(&self, address: &str, answer: TaskAnswer) -> Result<(), Error> {
+        if self.has(Planted::EarlierTaskAcked) && answer == TaskAnswer::Done {
+            let sequence = address.rsplit('/').nth(1).unwrap().parse().unwrap();
+            return self.bus.remove(Stream::Tasks, sequence).await.map(drop);
+        }
         self.bus.answer_task(address, answer).await
     }
 }
@@ -195,6 +206,10 @@ impl Wire for BrokenBus {
 
     async fn subscribe(&self, subject: &str) -> Result<Subscription, Error> {
         self.bus.subscribe(subject).await
+    }
+
+    async fn subscribe_if_allowed(&self, subject: &str) -> Result<Attempt, Error> {
+        self.bus.subscribe_if_allowed(subject).await
     }
 
     async fn request(&self, message: Message, timeout: Duration) -> Result<Message, Error> {
@@ -236,10 +251,12 @@ impl Bus for BrokenBus {
 
     fn outside(&self) -> Arc<dyn Outside> {
         let outside = self.bus.outside();
-        match self.has(Planted::MessageSettledEarly) {
-            true => Arc::new(BrokenOutside(outside)),
-            false => outside,
-        }
+        let wrong = match self.planted {
+            Some(Planted::MessageSettledEarly) => Wrong::SettledEarly,
+            Some(Planted::NumberTakenForMessage) => Wrong::NumberTaken(Arc::clone(&self.numbers)),
+            _ => return outside,
+        };
+        Arc::new(BrokenOutside(outside, wrong))
     }
 }
 

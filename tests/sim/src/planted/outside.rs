@@ -1,6 +1,7 @@
 //! What workflows use of NATS, with the bug.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -12,8 +13,36 @@ use futures::stream::BoxStream;
 use futures::{FutureExt as _, StreamExt as _};
 use protocol::Message;
 
-/// The streams of others: each message is settled before it is handed over.
-pub(super) struct BrokenOutside(pub(super) Arc<dyn Outside>);
+/// When the first message of each number was stored.
+pub(super) type Numbers = Arc<Mutex<BTreeMap<u64, i128>>>;
+
+/// What is wrong with the messages of the streams of others.
+#[derive(Clone)]
+pub(super) enum Wrong {
+    /// Each is settled before it is handed over.
+    SettledEarly,
+    /// Each is taken for the first one of its number.
+    NumberTaken(Numbers),
+}
+
+/// The streams of others, with the bug.
+pub(super) struct BrokenOutside(pub(super) Arc<dyn Outside>, pub(super) Wrong);
+
+impl Wrong {
+    async fn apply(self, mut taken: Taken) -> Taken {
+        match self {
+            Self::SettledEarly => {
+                taken.settle.await;
+                taken.settle = async {}.boxed();
+            }
+            Self::NumberTaken(numbers) => {
+                let mut numbers = numbers.lock().unwrap();
+                taken.stored_nanos = *numbers.entry(taken.sequence).or_insert(taken.stored_nanos);
+            }
+        }
+        taken
+    }
+}
 
 #[async_trait]
 impl Outside for BrokenOutside {
@@ -22,13 +51,12 @@ impl Outside for BrokenOutside {
         place: &Place,
     ) -> Result<BoxStream<'static, Result<Taken, OutsideError>>, OutsideError> {
         let taken = self.0.follow(place).await?;
-        let early = |taken: Result<Taken, OutsideError>| async move {
-            let mut taken = taken?;
-            taken.settle.await;
-            taken.settle = async {}.boxed();
-            Ok(taken)
+        let wrong = self.1.clone();
+        let broken = move |taken: Result<Taken, OutsideError>| {
+            let wrong = wrong.clone();
+            async move { Ok(wrong.apply(taken?).await) }
         };
-        Ok(taken.then(early).boxed())
+        Ok(taken.then(broken).boxed())
     }
 
     async fn tell(&self, message: Message) -> Result<(), OutsideError> {

@@ -247,7 +247,7 @@ pub(super) const ALERTS: &[Alert] = &[
         summary: "The stream of commands is 80 % full",
         means: "When it is full, starts and resumes are refused. Nothing is dropped.",
         look: &["as for StaunchBacklog", "large inputs: `nats stream info STAUNCH_COMMANDS`"],
-        act: "Start executors; or a larger limit (`nats/topology.toml`, `staunch provision`).",
+        act: "Start executors; or raise its `max_bytes` (`nats stream edit`).",
         test: Test {
             series: &[(
                 r#"staunch_cluster_stream_bytes{stream="STAUNCH_COMMANDS"}"#,

@@ -88,6 +88,9 @@ fn what_is_read_is_what_fits_the_schema() {
         ("task-result", json!({"output": 1, "attempt": 2}), true),
         ("task-result", json!({"result": 1, "status": "cancelled"}), true),
         ("task-result", json!({"status": "lost"}), false),
+        ("event", json!({"input": 7, "payload": 7}), false),
+        ("task-result", json!({"output": 1, "result": 2}), false),
+        ("task-result", json!({"result": 1, "attempt": 0.5}), false),
     ];
     for (name, body, fits) in cases {
         let kind = kinds().into_iter().find(|kind| kind.name == name).unwrap();
@@ -104,4 +107,13 @@ fn what_is_read_is_what_fits_the_schema() {
         };
         assert_eq!(protocol::Command::decode(&message, "id").is_ok(), fits, "{name} {body}");
     }
+}
+
+/// The attempt 0 is read, so that its sender hears that it is not the current one; it never counts.
+#[test]
+fn attempts_begin_at_one() {
+    let kind = kinds().into_iter().find(|kind| kind.name == "task-result").unwrap();
+    let validator = jsonschema::validator_for(&schema(&kind)).unwrap();
+    assert!(validator.is_valid(&json!({"attempt": 1})));
+    assert!(!validator.is_valid(&json!({"attempt": 0})));
 }

@@ -54,8 +54,8 @@ pub(super) fn checks(broker: &Result<BrokerSeen, String>, settings: &SettingsSee
     if faults.is_empty() {
         let (streams, consumers) = (broker.streams.len(), broker.consumers.len());
         let found = format!(
-            "{streams} streams, buckets and object stores and {consumers} consumer are as in \
-             nats/topology.toml"
+            "{streams} streams, buckets and object stores and {consumers} consumer are as \
+             they should be"
         );
         checks.push(Check::ok("nats", found));
     }
@@ -117,7 +117,8 @@ fn of_stream(stream: &StreamSeen, is_cluster: bool) -> Vec<Check> {
     if let Ok(limit) = u64::try_from(stream.bytes_max)
         && limit > 0
     {
-        let advice = "see what fills it (`nats stream info`), or raise bytes_max and provision";
+        let advice =
+            "see what fills it (`nats stream info`), or raise its max_bytes (`nats stream edit`)";
         checks.extend(fullness(name, stream.bytes, limit, advice));
     }
     checks

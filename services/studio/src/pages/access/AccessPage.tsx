@@ -3,7 +3,6 @@ import { useAddress } from "../../app/address";
 import { t } from "../../text";
 import { Page } from "../../ui/Page";
 import { Card } from "../../ui/Panel";
-import { Empty } from "../../ui/States";
 import { Tabs } from "../../ui/Tabs";
 import { Applications } from "./Applications";
 import { Audit } from "./Audit";
@@ -23,14 +22,6 @@ export function AccessPage() {
   ];
   const tabs = all.filter(({ needs }) => can(needs));
   const tab = tabs.find(({ key }) => key === search.tab)?.key ?? tabs[0]?.key ?? "";
-  if (tabs.length === 0) {
-    const needs = all.map((one) => one.needs).join(", ");
-    return (
-      <Page title={t.rail.access}>
-        <Empty title={t.problem.titles[403] ?? ""}>{t.access.needsOne(needs)}</Empty>
-      </Page>
-    );
-  }
   return (
     <Page title={t.rail.access}>
       <Card>

@@ -27,6 +27,7 @@ import { Database, Nats } from "./Stores";
 import { Validate } from "./Validate";
 import { useValidation } from "./validating";
 import { announced, PERMISSION } from "./validation";
+import { useVanished, type Vanished } from "./vanished";
 
 const RUNTIME = "/admin/workflow-runtime";
 type Asked = { deed: "pause" | "force-drain"; node?: string };
@@ -39,6 +40,36 @@ function Pauses({ pauses }: { pauses: Api["PauseShown"][] }) {
         <li key={`${pause.node ?? ""}${pause.since}`}>
           {t.cluster.pausedBy(pause.node ?? t.cluster.all, pause.by)} <Time at={pause.since} />
           {pause.reason && ` – ${pause.reason}`}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The nodes that went while one looked: a server that dies says nothing. */
+function Gone({ gone, onHide }: { gone: readonly Vanished[]; onHide: (node: string) => void }) {
+  if (gone.length === 0) return null;
+  return (
+    <ul
+      aria-label={t.cluster.goneNodes}
+      className="space-y-1 rounded-md border border-waiting bg-raised px-4 py-2"
+    >
+      {gone.map(({ node, roles, lastSeen }) => (
+        <li key={node} className="flex flex-wrap items-center gap-x-2 text-sm">
+          <span>
+            <span className="font-medium">{node}</span> {t.cluster.goneSince}{" "}
+            <Time at={new Date(lastSeen).toISOString()} />
+          </span>
+          {roles.map((role) => (
+            <Badge key={role}>{role}</Badge>
+          ))}
+          <Button
+            className="ml-auto"
+            tone="quiet"
+            icon="close"
+            label={t.cluster.hideGone(node)}
+            onClick={() => onHide(node)}
+          />
         </li>
       ))}
     </ul>
@@ -130,6 +161,7 @@ export function ClusterPage() {
   const [asked, setAsked] = useState<Asked>();
   const [reason, setReason] = useState("");
   const nodes = useQuery({ ...nodesQuery, refetchInterval: 3000 });
+  const vanished = useVanished(nodes.data, nodes.dataUpdatedAt);
   const status = useQuery({
     queryKey: ["runtime"],
     queryFn: ({ signal }) => get<Api["RuntimeStatus"]>(`${RUNTIME}/status`, undefined, signal),
@@ -179,9 +211,10 @@ export function ClusterPage() {
           {tab === "validate" && <Validate validating={validating} />}
           {tab === "nodes" && (
             <>
+              <Gone gone={vanished.gone} onHide={vanished.hide} />
               <Shown query={nodes}>
                 {(seen) => (
-                  <div className="grid gap-4 md:grid-cols-2 xl:grid-cols-3">
+                  <div className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,20rem),1fr))] gap-4">
                     {seen.items.map((node) => (
                       <NodeCard
                         key={node.node}

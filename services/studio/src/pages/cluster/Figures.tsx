@@ -20,7 +20,7 @@ export function Figures({ samples }: { samples: readonly Sample[] }) {
   const pools = samples.filter((one) => one.name === "staunch_database_connections_max");
   const apart = of("clock_apart_seconds");
   return (
-    <div className="grid items-start gap-4 md:grid-cols-2 xl:grid-cols-3">
+    <div className="grid grid-cols-[repeat(auto-fit,minmax(min(100%,20rem),1fr))] items-start gap-4">
       <Card title={t.cluster.queue}>
         <div className="p-4">
           <Facts

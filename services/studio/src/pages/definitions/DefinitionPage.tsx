@@ -55,9 +55,12 @@ function Figures({ definition }: { definition: string }) {
 function About({
   definition,
   version,
+  live,
 }: {
   definition: Api["FullDefinition"];
   version?: Api["DefinitionSummary"];
+  /** The version that is published, if it is not this one. */
+  live?: Api["DefinitionSummary"];
 }) {
   const name = definition.definitionId;
   return (
@@ -80,6 +83,18 @@ function About({
           version && seesLabels() && [t.labels.title, <VersionLabels key="labels" version={version} />],
           [t.columns.saved, <Time key="saved" at={definition.createdAt} />],
           [t.definitions.publishedAt, <Time key="published" at={definition.publishedAt} />],
+          live && [
+            t.definitions.live,
+            <Link
+              key="live"
+              to="/definitions/$id"
+              params={{ id: name }}
+              search={{ version: String(live.version) }}
+              className="link"
+            >
+              v{live.version}
+            </Link>,
+          ],
           [t.definitions.usable, definition.options.usableAsActivity ? t.yes : t.no],
           [
             t.definitions.onIncident,
@@ -169,6 +184,7 @@ function Body({ definition }: { definition: Api["FullDefinition"] }) {
               <About
                 definition={definition}
                 version={versions.data?.find((one) => one.id === definition.id)}
+                live={versions.data?.find((one) => one.isPublished && one.id !== definition.id)}
               />
             )}
             {tab === "hour" && (

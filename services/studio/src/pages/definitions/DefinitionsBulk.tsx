@@ -1,3 +1,4 @@
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { download, post } from "../../api/client";
 import { can } from "../../api/session";
@@ -5,29 +6,72 @@ import type { Api } from "../../api/types";
 import { formatCount } from "../../lib/format";
 import { language, t } from "../../text";
 import { Button } from "../../ui/Button";
-import { Confirm } from "../../ui/Dialog";
+import { Confirm, Dialog } from "../../ui/Dialog";
 import { complain, notify } from "../../ui/notices";
+import { useDefinitionNames } from "../instances/names";
+import { type Published, publishAll } from "./publishing";
 
 interface Props {
   selected: ReadonlySet<string>;
   total: number;
   onDone: () => void;
+  onPublished: (published: Published) => void;
 }
+
+const PUBLISH = "/bulk-actions/publish/workflow-definitions/by-definition-ids";
 
 type Asked = "retract" | "delete";
 
+/** How many definitions were published, and of each of the others why it was not. */
+export function PublishedDialog({ published, onClose }: { published: Published; onClose: () => void }) {
+  const names = useDefinitionNames();
+  const { done, left } = published;
+  return (
+    <Dialog title={t.definitions.publishedMany(done.length, done.length + left.length)} onClose={onClose}>
+      <p className="text-sm text-soft">{t.definitions.notPublished}</p>
+      <ul className="mt-3 max-h-96 divide-y divide-line overflow-auto border-y border-line text-sm">
+        {left.map(([id, reasons]) => (
+          <li key={id} className="py-2">
+            <Link to="/definitions/$id" params={{ id }} className="link font-medium">
+              {names.get(id) ?? id}
+            </Link>
+            {reasons.length === 0 && <p>{t.definitions.goneMeanwhile}</p>}
+            {reasons.map((reason) => (
+              <p key={reason} className="break-words">
+                {reason}
+              </p>
+            ))}
+          </li>
+        ))}
+      </ul>
+      <div className="mt-5 flex justify-end">
+        <Button onClick={onClose}>{t.close}</Button>
+      </div>
+    </Dialog>
+  );
+}
+
 /** What can be done with the definitions that are chosen. */
-export function DefinitionsBulk({ selected, total, onDone }: Props) {
+export function DefinitionsBulk({ selected, total, onDone, onPublished }: Props) {
   const [asked, setAsked] = useState<Asked>();
+  const [busy, setBusy] = useState(false);
   const definitionIds = [...selected];
   const count = definitionIds.length;
   const publish = async () => {
-    const path = "/bulk-actions/publish/workflow-definitions/by-definition-ids";
-    const answer = await post<Api["Publications"]>(path, { definitionIds });
-    const problems = Object.values(answer.problems).flat();
-    if (problems.length > 0) throw new Error(problems.join(" "));
-    notify(t.definitions.publishedMany(answer.published.length, count));
-    onDone();
+    setBusy(true);
+    try {
+      const published = await publishAll(definitionIds, (ids) =>
+        post<Api["Publications"]>(PUBLISH, { definitionIds: ids }),
+      );
+      if (published.left.length > 0) onPublished(published);
+      else notify(t.definitions.publishedMany(published.done.length, count));
+    } catch (error) {
+      complain(error);
+    } finally {
+      setBusy(false);
+      // Some may be published, also where a later part of the work failed.
+      onDone();
+    }
   };
   const act = async () => {
     if (asked === "retract") {
@@ -49,7 +93,9 @@ export function DefinitionsBulk({ selected, total, onDone }: Props) {
       {count > 0 && (
         <>
           {can("publish:workflow-definitions") && (
-            <Button onClick={() => void publish().catch(complain)}>{t.deeds.publish}</Button>
+            <Button busy={busy} onClick={() => void publish()}>
+              {t.deeds.publish}
+            </Button>
           )}
           {can("retract:workflow-definitions") && (
             <Button onClick={() => setAsked("retract")}>{t.deeds.retract}</Button>

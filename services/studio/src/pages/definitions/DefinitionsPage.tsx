@@ -16,10 +16,12 @@ import { Card } from "../../ui/Panel";
 import { Badge } from "../../ui/State";
 import type { Column } from "../../ui/Table";
 import { Time } from "../../ui/Time";
-import { DefinitionsBulk } from "./DefinitionsBulk";
+import { DefinitionsBulk, PublishedDialog } from "./DefinitionsBulk";
 import { importFiles } from "./importing";
 import { LabelsPanel } from "./LabelsPanel";
 import { idsOf, LabelChip, LabelFilter, useLabels, withIds } from "./labels";
+import { liveColumn, useLive } from "./live";
+import type { Published } from "./publishing";
 
 const PAGE_SIZE = 50;
 type Row = Api["DefinitionSummary"];
@@ -81,6 +83,7 @@ export function DefinitionsPage() {
   const page = pageOf(search);
   const labels = useLabels();
   const [managing, setManaging] = useState(false);
+  const [published, setPublished] = useState<Published>();
   const asked = {
     searchTerm: search.q,
     versionOptions: search.show ?? "Latest",
@@ -97,6 +100,8 @@ export function DefinitionsPage() {
     setSelected(new Set());
     void client.invalidateQueries({ queryKey: ["definitions"] });
   };
+  const mayWrite = can("write:workflow-definitions");
+  const isNarrowed = [search.q, search.show, search.label].some(Boolean);
   const take = async (files: FileList | null) => {
     if (!files?.length) return;
     await attempt(() => importFiles([...files]), t.definitions.imported(files.length));
@@ -105,12 +110,14 @@ export function DefinitionsPage() {
   const drop = (event: DragEvent) => {
     event.preventDefault();
     setOver(false);
-    void take(event.dataTransfer.files);
+    if (mayWrite) void take(event.dataTransfer.files);
   };
-  const mayWrite = can("write:workflow-definitions");
   const find = (ids: string[]) =>
     change({ label: [...new Set(ids)].join(",") || undefined, page: undefined });
-  const columns: Column<Row>[] = COLUMNS.toSpliced(4, 0, {
+  const live = useLive(query.data?.items);
+  // Among published versions only, it would say each twice.
+  const own = search.show === "Published" ? COLUMNS : COLUMNS.toSpliced(4, 0, liveColumn(live));
+  const columns: Column<Row>[] = own.toSpliced(-3, 0, {
     key: "labels",
     head: t.labels.title,
     cell: (row) => (
@@ -128,6 +135,8 @@ export function DefinitionsPage() {
       className={`min-h-full ${over ? "bg-accent-soft" : ""}`}
       onDragOver={(event) => {
         event.preventDefault();
+        // Who may not import sees that nothing can be dropped here.
+        event.dataTransfer.dropEffect = mayWrite ? "copy" : "none";
         setOver(mayWrite);
       }}
       onDragLeave={() => setOver(false)}
@@ -145,7 +154,7 @@ export function DefinitionsPage() {
                   ref={picker}
                   type="file"
                   multiple
-                  accept=".json,.zip"
+                  accept=".json,.yaml,.yml,.zip"
                   aria-label={t.definitions.import}
                   className="hidden"
                   onChange={(event) => void take(event.target.files)}
@@ -195,16 +204,24 @@ export function DefinitionsPage() {
             query={query}
             rows={({ items }) => items}
             paged={{ total: ({ totalCount }) => totalCount, size: PAGE_SIZE }}
-            empty={t.definitions.nothing}
-            emptyHint={t.definitions.nothingHint}
-            bar={<DefinitionsBulk selected={selected} total={query.data?.totalCount ?? 0} onDone={reload} />}
+            empty={isNarrowed ? t.definitions.noMatch : t.definitions.nothing}
+            emptyHint={isNarrowed ? t.definitions.noMatchHint : t.definitions.nothingHint}
+            bar={
+              <DefinitionsBulk
+                selected={selected}
+                total={query.data?.totalCount ?? 0}
+                onDone={reload}
+                onPublished={setPublished}
+              />
+            }
             label={t.rail.definitions}
-            columns={labels.length > 0 ? columns : COLUMNS}
+            columns={labels.length > 0 ? columns : own}
             rowKey={(row) => row.definitionId}
             selected={selected}
             onSelect={setSelected}
           />
         </Card>
+        {published && <PublishedDialog published={published} onClose={() => setPublished(undefined)} />}
         {managing && <LabelsPanel onClose={() => setManaging(false)} />}
       </Page>
     </div>

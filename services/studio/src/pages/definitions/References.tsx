@@ -8,6 +8,7 @@ import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { attempt } from "../../ui/notices";
 import { Shown } from "../../ui/States";
+import { useDefinitionNames } from "../instances/names";
 
 /** The definitions that a workflow names: as its activities, or to dispatch or execute them. */
 export function usesOf(root: unknown): string[] {
@@ -29,7 +30,9 @@ export function usesOf(root: unknown): string[] {
   return [...found];
 }
 
+/** Definitions by their names; the id is beside the name. */
 function List({ title, ids, nothing }: { title: string; ids: string[]; nothing: string }) {
+  const names = useDefinitionNames();
   return (
     <section>
       <h3 className="border-y border-line bg-sunken px-4 py-1 text-xs font-medium text-soft">{title}</h3>
@@ -38,8 +41,11 @@ function List({ title, ids, nothing }: { title: string; ids: string[]; nothing: 
         {ids.map((one) => (
           <li key={one} className="border-b border-line/60 px-4 py-1.5 text-sm last:border-0">
             <Link to="/definitions/$id" params={{ id: one }} className="link">
-              {one}
+              {names.get(one) ?? one}
             </Link>
+            {(names.get(one) ?? one) !== one && (
+              <code className="ml-2 font-mono text-xs break-all text-soft">{one}</code>
+            )}
           </li>
         ))}
       </ul>

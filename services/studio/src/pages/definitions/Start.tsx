@@ -3,7 +3,7 @@ import { type FormEvent, useState } from "react";
 import { post } from "../../api/client";
 import type { Api, Json } from "../../api/types";
 import { editorOf, readInput } from "../../lib/inputs";
-import { isObject, readJson } from "../../lib/json";
+import { readObject } from "../../lib/json";
 import { quoted, staunch } from "../../lib/shell";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
@@ -75,10 +75,9 @@ function read(
     if (error) errors[one.name] = error;
     else if (value !== undefined) input[one.name] = value;
   }
-  const other = readJson(texts.$ ?? "");
-  if (!other.ok) errors.$ = other.error;
-  else if (isObject(other.value)) Object.assign(input, other.value);
-  else if (other.value !== undefined) errors.$ = t.definitions.inputObject;
+  const other = readObject(texts.$ ?? "");
+  if (other.ok) Object.assign(input, other.value);
+  else errors.$ = other.error;
   return { input, errors };
 }
 

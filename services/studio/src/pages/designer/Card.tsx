@@ -17,7 +17,7 @@ function Chips({ card, isOpen }: { card: CardNode["data"]["card"]; isOpen: boole
   if (card.chips.length === 0) return null;
   const shown = card.chips.length > 4 ? card.chips.slice(0, 3) : card.chips;
   return (
-    <div className="chips nodrag absolute top-full left-2 flex max-w-[190px] gap-1">
+    <div className="chips nodrag absolute top-full left-2 flex max-w-[170px] gap-1">
       {shown.map(({ label, page, count }) => (
         <button
           key={page.slot || page.owner}
@@ -64,7 +64,7 @@ export const Card = memo(({ data, selected }: NodeProps<CardNode>) => {
     <div style={{ height: card.height }} onPointerEnter={() => setLive(true)}>
       <div
         style={{ height: card.height }}
-        className={`card flex w-[200px] items-center gap-2 overflow-hidden rounded-md border bg-raised pr-2 pl-3.5 text-left ${selected ? "border-accent ring-2 ring-accent" : "border-line-strong/60"} ${isRun && !mark ? "opacity-45" : ""}`}
+        className={`card flex w-[180px] items-center gap-2 overflow-hidden rounded-md border bg-raised pr-2 pl-3.5 text-left ${selected ? "border-accent ring-2 ring-accent" : "border-line-strong/60"} ${isRun && !mark ? "opacity-45" : ""}`}
       >
         <span className={`absolute inset-y-0 left-0 w-1.5 rounded-l-md ${edge}`} />
         <span className="inner text-soft">

@@ -5,7 +5,7 @@ import { formatTime } from "../../lib/format";
 import { Index, nameOf } from "../../model/activities";
 import { type Change, changesBetween, type Difference, placeWords, shownValue } from "../../model/diff";
 import { type Json, membersOf, textOf, writeText } from "../../model/json";
-import { type Clash, merge, placeOf } from "../../model/merge";
+import { type Clash, merge, PLACE, placeOf } from "../../model/merge";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { type Opened, whoSaved } from "./api";
@@ -87,7 +87,11 @@ function Choice({
 }) {
   const { id, member } = placeWords(clash.path);
   const entry = id === undefined ? undefined : index.get(id);
-  const words = [entry && nameOf(entry.activity, index.type(entry)), id, member || w.clashWhole];
+  const words = [
+    entry && nameOf(entry.activity, index.type(entry)),
+    id,
+    member === PLACE ? w.clashPlace : member || w.clashWhole,
+  ];
   const name = placeOf(clash.path);
   const sides = [
     [false, w.clashYours, clash.mine],

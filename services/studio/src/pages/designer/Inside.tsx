@@ -2,7 +2,7 @@ import { type DragEvent, memo, useMemo } from "react";
 import { dropAt } from "../../lib/order";
 import { nameOf } from "../../model/activities";
 import { membersOf } from "../../model/json";
-import { HEIGHT, WIDTH } from "../../model/layout";
+import { CARD, HEIGHT, WIDTH } from "../../model/layout";
 import type { Item, PageView, Point } from "../../model/view";
 import { type Reorder, useReorder } from "../../ui/reorder";
 import { type CardView, type Chip, cardOf } from "./cards";
@@ -33,7 +33,7 @@ function Small({ item, at, source }: SmallProps) {
       title={name}
       {...source}
       data-inside={item.key}
-      style={{ left: at.x, top: at.y, width: shrunk(WIDTH), height: shrunk(HEIGHT) }}
+      style={{ left: at.x, top: at.y, width: shrunk(CARD), height: shrunk(HEIGHT) }}
       className={`absolute rounded-sm border bg-raised text-left text-xs ${isChosen ? "border-accent ring-2 ring-accent" : "border-line-strong/60"}`}
       onClick={() => entry && studio.select([item.key])}
       onDoubleClick={() => entry && studio.reveal(item.key)}
@@ -50,7 +50,7 @@ function Small({ item, at, source }: SmallProps) {
 }
 
 function lineOf(view: PageView, from: Point, to: Point): string {
-  const [width, height] = [shrunk(WIDTH), shrunk(HEIGHT)];
+  const [width, height] = [shrunk(CARD), shrunk(HEIGHT)];
   if (view.kind === "list") return `M${from.x + width / 2} ${from.y + height}L${to.x + width / 2} ${to.y}`;
   const [x, y] = [from.x + width, from.y + height / 2];
   const half = Math.max(12, Math.abs(to.x - x) / 2);

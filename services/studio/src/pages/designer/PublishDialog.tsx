@@ -7,7 +7,7 @@ import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Failed, Loading } from "../../ui/States";
-import { ProblemList } from "./drawer/Problems";
+import { Checked, ProblemList } from "./drawer/Problems";
 import { essence, type Stored, storedOf, toPublish } from "./publishing";
 import { useStudio, useView } from "./store";
 import { w } from "./words";
@@ -93,9 +93,10 @@ export function PublishDialog({ onPublish, onClose }: { onPublish: () => void; o
               <Changes before={stored?.published} />
             </>
           )}
-          {problems.length === 0 ? (
-            <p>{w.noProblems}</p>
-          ) : (
+          <p role="status">
+            <Checked />
+          </p>
+          {problems.length > 0 && (
             <section aria-label={w.problems}>
               <h3 className="font-medium">{w.problems}</h3>
               <p className="text-soft">{w.publishProblems}</p>

@@ -1,24 +1,18 @@
 import { useState } from "react";
-import { readJson } from "../../lib/json";
+import { editorOf, readInput } from "../../lib/inputs";
 import { type Json, listOf, membersOf, textOf } from "../../model/json";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
-import { Field, TextArea } from "../../ui/Field";
+import { Field, Select, TextArea } from "../../ui/Field";
 import { foundBy, runDefinition } from "./api";
 import { Refusal } from "./drawer/Problems";
 import type { Saving } from "./saving";
 import { useStudio, useView } from "./store";
 import { w } from "./words";
 
-const TEXT = /^(String|Guid|TimeSpan|DateTime|DateTimeOffset)$/;
-
-/** A typed value: text where the input is text, otherwise JSON, otherwise text. */
-function typedValue(text: string, type: string, isArray: boolean): unknown {
-  if (TEXT.test(type) && !isArray) return text;
-  const read = readJson(text);
-  return read.ok ? read.value : text;
-}
+/** What a form asks for an input of the workflow. */
+const editorFor = (input: Record<string, Json>) => editorOf(textOf(input.type), input.isArray === true);
 
 /** Asks for the inputs, saves, and starts what was saved. */
 export function RunDialog({ saving, onClose }: { saving: Saving; onClose: () => void }) {
@@ -27,23 +21,29 @@ export function RunDialog({ saving, onClose }: { saving: Saving; onClose: () => 
   const inputs = listOf(doc.inputs).map((one) => membersOf(one) ?? {});
   const [values, setValues] = useState<Record<string, string>>({});
   const [correlation, setCorrelation] = useState("");
+  const [wrong, setWrong] = useState<Record<string, string>>({});
+  const [isChanged] = useState(() => studio.isDirty());
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
   const typeOf = (input: Record<string, Json>) =>
     `${textOf(input.type)}${input.isArray === true ? "[]" : ""}`;
   const run = async () => {
+    const given: Record<string, unknown> = {};
+    const refused: Record<string, string> = {};
+    for (const input of inputs) {
+      const name = textOf(input.name);
+      const read = readInput(editorFor(input), values[name] ?? "");
+      if (read.error) refused[name] = read.error;
+      else if (read.value !== undefined) given[name] = read.value;
+    }
+    setWrong(refused);
+    if (Object.keys(refused).length > 0) return;
     setBusy(true);
     setError(undefined);
     try {
       if (studio.isDirty() && !(await saving.save())) return onClose();
-      const given = inputs.flatMap((input) => {
-        const text = values[textOf(input.name)];
-        return text
-          ? [[textOf(input.name), typedValue(text, textOf(input.type), input.isArray === true)] as const]
-          : [];
-      });
       const definition = textOf(membersOf(studio.get().history.doc)?.definitionId);
-      const ran = await runDefinition(definition, Object.fromEntries(given), correlation);
+      const ran = await runDefinition(definition, given, correlation);
       studio.set({ run: ran, marks: new Map(), tested: undefined, refused: undefined, drawer: "runs" });
       onClose();
     } catch (failure) {
@@ -63,21 +63,37 @@ export function RunDialog({ saving, onClose }: { saving: Saving; onClose: () => 
         }}
         className="space-y-3"
       >
-        <p className="text-sm text-soft">{w.runNote}</p>
+        <p className="text-sm text-soft">{isChanged ? w.runNote : w.runNoteSaved}</p>
         {inputs.map((input) => {
           const name = textOf(input.name);
           const label = `${textOf(input.displayName) || name} (${typeOf(input)})`;
-          const set = (text: string) => setValues({ ...values, [name]: text });
-          const isLong = !/^(String|Guid|TimeSpan|DateTime.*|Int\d+|Decimal|Double|Single|Boolean)$/.test(
-            typeOf(input),
-          );
-          return isLong ? (
+          const set = (text: string) => {
+            setValues({ ...values, [name]: text });
+            setWrong(({ [name]: _, ...others }) => others);
+          };
+          const editor = editorFor(input);
+          if (editor === "switch")
+            return (
+              <Select
+                key={name}
+                label={label}
+                value={values[name] ?? ""}
+                options={[
+                  ["", "–"],
+                  ["true", t.yes],
+                  ["false", t.no],
+                ]}
+                onChange={(event) => set(event.target.value)}
+              />
+            );
+          return editor === "json" ? (
             <TextArea
               key={name}
               label={label}
               rows={3}
               placeholder={w.inputJson}
               value={values[name] ?? ""}
+              error={wrong[name]}
               onChange={(event) => set(event.target.value)}
             />
           ) : (
@@ -85,7 +101,9 @@ export function RunDialog({ saving, onClose }: { saving: Saving; onClose: () => 
               key={name}
               label={label}
               hint={textOf(input.description)}
+              inputMode={editor === "number" ? "decimal" : undefined}
               value={values[name] ?? ""}
+              error={wrong[name]}
               onChange={(event) => set(event.target.value)}
             />
           );

@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { networkChanged } from "../../api/network";
+import { problemOf, unreachable } from "../../api/problem";
 import type { Api } from "../../api/types";
 import { readText } from "../../model/json";
 import { Steps } from "../../model/steps";
 import { TYPES } from "../../model/testing";
-import { followChanges, problemsAt, REST_MS, unsaid, withNames } from "./checking";
+import { AGAIN_MS, followChanges, LENGTH_MAX, problemsAt, REST_MS, unsaid, withNames } from "./checking";
 import { Studio } from "./store";
 
 const text = `{"name": "Order", "variables": [{"name": "a"}, {"name": "a"}], "root": {"type": "Elsa.Sequence", "id": "seq",
@@ -102,10 +104,10 @@ describe("a change", () => {
     asked[0]?.answer(checked());
     await vi.advanceTimersByTimeAsync(0);
     expect(studio.get().found.map(({ key }) => key)).toEqual(["/root/activities/1"]);
-    expect(studio.get().isChecked).toBe(true);
+    expect(studio.get().checked).toBe("yes");
     rename(studio, "Third");
     expect(studio.get().found.length).toBe(1);
-    expect(studio.get().isChecked).toBe(false);
+    expect(studio.get().checked).toBe("no");
     stop();
     await vi.advanceTimersByTimeAsync(REST_MS * 2);
     expect(asked.length).toBe(2);
@@ -117,7 +119,51 @@ describe("a change", () => {
     const stop = followChanges(studio, () => Promise.reject(new Error("gone")));
     await vi.advanceTimersByTimeAsync(REST_MS);
     expect(studio.get().found).toEqual([]);
-    expect(studio.get().isChecked).toBe(false);
+    expect(studio.get().checked).toBe("failed");
+    stop();
+  });
+
+  it("is asked about again when nobody answered: after a while, and at once when the network is back", async () => {
+    const studio = studioOf();
+    let asked = 0;
+    let isGone = true;
+    const stop = followChanges(studio, () => {
+      asked += 1;
+      return isGone ? Promise.reject(unreachable("POST /check")) : Promise.resolve(checked(problem({})));
+    });
+    await vi.advanceTimersByTimeAsync(REST_MS);
+    expect([asked, studio.get().checked]).toEqual([1, "failed"]);
+    await vi.advanceTimersByTimeAsync(AGAIN_MS);
+    expect([asked, studio.get().checked]).toEqual([2, "failed"]);
+    isGone = false;
+    networkChanged();
+    await vi.advanceTimersByTimeAsync(0);
+    expect([asked, studio.get().checked, studio.get().found.length]).toEqual([3, "yes", 1]);
+    networkChanged();
+    await vi.advanceTimersByTimeAsync(AGAIN_MS * 2);
+    expect(asked).toBe(3);
+    isGone = true;
+    rename(studio, "Other");
+    await vi.advanceTimersByTimeAsync(REST_MS);
+    expect([asked, studio.get().checked]).toEqual([4, "failed"]);
+    stop();
+    networkChanged();
+    await vi.advanceTimersByTimeAsync(AGAIN_MS * 2);
+    expect(asked).toBe(4);
+  });
+
+  it("is not asked about again where the server would say the same, nor where it is too long", async () => {
+    const studio = studioOf();
+    let asked = 0;
+    const stop = followChanges(studio, () => {
+      asked += 1;
+      return Promise.reject(problemOf(403, "POST /check", "{}"));
+    });
+    await vi.advanceTimersByTimeAsync(REST_MS + AGAIN_MS * 2);
+    expect([asked, studio.get().checked]).toEqual([1, "refused"]);
+    rename(studio, "x".repeat(LENGTH_MAX));
+    await vi.advanceTimersByTimeAsync(REST_MS + AGAIN_MS * 2);
+    expect([asked, studio.get().checked]).toEqual([1, "long"]);
     stop();
   });
 });

@@ -1,4 +1,6 @@
 import { json } from "../../api/client";
+import { onNetwork } from "../../api/network";
+import { presence } from "../../api/presence";
 import { asProblem } from "../../api/problem";
 import type { Api } from "../../api/types";
 import { type Index, nameOf } from "../../model/activities";
@@ -11,6 +13,8 @@ import type { Studio } from "./store";
 export const REST_MS = 700;
 /** The longest that an answer is waited for. */
 const PATIENCE_MS = 15_000;
+/** How long after a question that failed it is asked again. */
+export const AGAIN_MS = 5000;
 /** A larger text is checked when it is saved or published, not with each change. */
 export const LENGTH_MAX = 2_000_000;
 
@@ -72,24 +76,33 @@ export function withNames(index: Index, message: string): string {
 }
 
 /** Asks about a text; an answer that comes when the text is another one counts no more. */
+/** Whether the same question can have an answer later: nobody answered, or the server could not just now. */
+const canAnswerLater = (status: number): boolean => status === 0 || status === 429 || status >= 500;
+
 async function check(studio: Studio, doc: Json, text: string, signal: AbortSignal, send: Ask): Promise<void> {
   const stays = () => !signal.aborted && studio.get().history.doc === doc;
   try {
     const answer = await send(text, AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]));
     if (!stays()) return;
     const { index, problems } = studio.get();
-    studio.set({ found: unsaid(problemsAt(index, answer), problems), isChecked: true });
+    studio.set({ found: unsaid(problemsAt(index, answer), problems), checked: "yes" });
   } catch (error) {
     if (!stays()) return;
-    const problem = asProblem(error);
+    const { status, detail } = asProblem(error);
     // A text that is no definition is a problem of the text; anything else is none of it.
-    const found: Problem[] =
-      problem.status === 400 ? [{ fault: { is: "server", message: problem.detail }, isWarning: false }] : [];
-    studio.set({ found, isChecked: problem.status === 400 });
+    if (status === 400)
+      studio.set({
+        found: [{ fault: { is: "server", message: detail }, isWarning: false }],
+        checked: "yes",
+      });
+    else studio.set({ found: [], checked: canAnswerLater(status) ? "failed" : "refused" });
   }
 }
 
-/** Asks the server about each change, once it rests; a later change ends the question before it. */
+/**
+ * Asks the server about each change, once it rests; a later change ends the question before it. A question that
+ * failed is asked again after a while, and at once when the network is back.
+ */
 export function followChanges(studio: Studio, send: Ask = ask): () => void {
   let seen: Json | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -98,23 +111,37 @@ export function followChanges(studio: Studio, send: Ask = ask): () => void {
     clearTimeout(timer);
     asking?.abort();
   };
+  const start = async (doc: Json) => {
+    const text = isMembers(doc) ? `{"model":${writeText(doc, "")},"publish":true}` : "";
+    if (text === "" || text.length > LENGTH_MAX)
+      return studio.set({ found: [], checked: text === "" ? "refused" : "long" });
+    asking = new AbortController();
+    const { signal } = asking;
+    await check(studio, doc, text, signal, send);
+    if (!signal.aborted && studio.get().checked === "failed") timer = setTimeout(again, AGAIN_MS);
+  };
+  const again = () => {
+    const { history, checked } = studio.get();
+    if (checked !== "failed" || history.doc !== seen) return;
+    stop();
+    // A tab that cannot be seen asks nothing.
+    if (presence() === "hidden") timer = setTimeout(again, AGAIN_MS);
+    else void start(history.doc);
+  };
   const look = () => {
     const { doc } = studio.get().history;
     if (doc === seen) return;
     seen = doc;
     stop();
-    if (studio.get().isChecked) studio.set({ isChecked: false });
-    timer = setTimeout(() => {
-      const text = isMembers(doc) ? `{"model":${writeText(doc, "")},"publish":true}` : "";
-      if (text === "" || text.length > LENGTH_MAX) return studio.set({ found: [] });
-      asking = new AbortController();
-      void check(studio, doc, text, asking.signal, send);
-    }, REST_MS);
+    if (studio.get().checked !== "no") studio.set({ checked: "no" });
+    timer = setTimeout(() => void start(doc), REST_MS);
   };
   const leave = studio.subscribe(look);
+  const forgetNetwork = onNetwork(again);
   look();
   return () => {
     leave();
+    forgetNetwork();
     stop();
   };
 }

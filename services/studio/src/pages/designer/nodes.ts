@@ -1,6 +1,6 @@
 import { type Edge, type Node, Position } from "@xyflow/react";
 import type { Index } from "../../model/activities";
-import { WIDTH } from "../../model/layout";
+import { CARD } from "../../model/layout";
 import type { Problem } from "../../model/problems";
 import type { Line, PageView, Point } from "../../model/view";
 import { type CardView, cardOf, stateCard } from "./cards";
@@ -42,8 +42,8 @@ function handlesOf(card: CardView, isVertical: boolean): NonNullable<CardNode["h
   const { height, outcomes } = card;
   if (isVertical) {
     return [
-      { id: "In", type: "target", position: Position.Top, ...place(WIDTH / 2, 0) },
-      { id: "Done", type: "source", position: Position.Bottom, ...place(WIDTH / 2, height) },
+      { id: "In", type: "target", position: Position.Top, ...place(CARD / 2, 0) },
+      { id: "Done", type: "source", position: Position.Bottom, ...place(CARD / 2, height) },
     ];
   }
   return [
@@ -52,7 +52,7 @@ function handlesOf(card: CardView, isVertical: boolean): NonNullable<CardNode["h
       id,
       type: "source" as const,
       position: Position.Right,
-      ...place(WIDTH, ((at + 0.5) * height) / outcomes.length),
+      ...place(CARD, ((at + 0.5) * height) / outcomes.length),
     })),
   ];
 }
@@ -114,9 +114,9 @@ export function nodesOf(from: Sources, before: ReadonlyMap<string, CardNode>): C
       id: item.key,
       type: "card",
       position: places.get(item.key) ?? { x: 0, y: 0 },
-      width: WIDTH,
+      width: CARD,
       height: card.height,
-      measured: { width: WIDTH, height: card.height },
+      measured: { width: CARD, height: card.height },
       selected: chosen.has(item.key),
       ...(from.inPlace.has(item.key) ? { zIndex: 1000 } : {}),
       draggable: from.isLocked !== true && (view.kind !== "list" || !from.isReadonly),

@@ -29,6 +29,12 @@ export interface Adding {
   how: Joined;
 }
 
+/**
+ * What the server has said of the text as it is: nothing yet; what is wrong with it; nothing, since the question
+ * failed and is asked again or is of no use; or it is not asked about so long a text.
+ */
+export type Checked = "no" | "yes" | "failed" | "refused" | "long";
+
 export interface State {
   history: History;
   index: Index;
@@ -44,8 +50,8 @@ export interface State {
   problems: readonly Problem[];
   /** What the server found when it was asked last. */
   found: readonly Problem[];
-  /** The server has said what it finds in the text as it is. */
-  isChecked: boolean;
+  /** Whether the server has said what it finds in the text as it is. */
+  checked: Checked;
   saved: Json | undefined;
   /** The same version as the server wrote it. */
   server: Json | undefined;
@@ -103,7 +109,7 @@ export class Studio {
       lines: [],
       problems: [],
       found: [],
-      isChecked: false,
+      checked: "no",
       saved,
       server: saved,
       etag,

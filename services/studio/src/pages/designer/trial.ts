@@ -1,6 +1,6 @@
 import { json } from "../../api/client";
 import type { Api, Json as Plain } from "../../api/types";
-import { isObject, readJson } from "../../lib/json";
+import { isObject, readObject as readTyped } from "../../lib/json";
 import { type Pin, readTrial, type Trial, writeTrial } from "../../lib/trials";
 import type { Index } from "../../model/activities";
 import { type Json, type Members, membersOf, textOf, writeText } from "../../model/json";
@@ -31,10 +31,8 @@ export class NotObject extends Error {
 
 /** What somebody typed as a JSON object; nothing typed is an empty one. */
 export function readObject(text: string): { value?: Record<string, Plain>; error?: string } {
-  const read = readJson(text);
-  if (!read.ok) return { error: read.error };
-  const value = read.value ?? {};
-  return isObject(value) ? { value } : { error: w.notObject };
+  const read = readTyped(text);
+  return read.ok ? { value: read.value ?? {} } : { error: read.error };
 }
 
 const objectIn = (text: string, field: string): Record<string, Plain> => {

@@ -47,7 +47,7 @@ export function Feed() {
           aria-label={t.home.feed}
           // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls must be reached by keyboard
           tabIndex={0}
-          className="max-h-[32rem] overflow-auto"
+          className="@container max-h-[32rem] overflow-auto"
           onMouseEnter={() => setHeld(feed)}
           onMouseLeave={() => setHeld(undefined)}
           onFocus={() => setHeld((old) => old ?? feed)}
@@ -57,25 +57,19 @@ export function Feed() {
             {shown.slice(0, 40).map((one) => (
               <li
                 key={one.id}
-                className="flex h-8 items-center gap-2.5 border-b border-line/60 px-4 text-sm last:border-0"
+                className="flex min-h-8 flex-wrap items-center gap-x-2.5 border-b border-line/60 px-4 py-1 text-sm last:border-0"
               >
                 <StateIcon state={STATES[one.name] ?? "skipped"} still />
-                <span className="w-20 shrink-0 truncate text-soft">
-                  {t.home.events[one.name] ?? one.name}
-                </span>
+                <span className="min-w-16 text-soft">{t.home.events[one.name] ?? one.name}</span>
                 <Link
                   to="/instances/$id"
                   params={{ id: one.instanceId }}
-                  className="link shrink-0 font-mono text-xs max-sm:hidden"
-                >
-                  {shortId(one.instanceId)}
-                </Link>
-                <span
-                  className="min-w-0 flex-1 truncate"
                   title={names.get(one.definitionId) ?? one.definitionId}
+                  className="link min-w-0 flex-1 basis-24 truncate"
                 >
                   {names.get(one.definitionId) ?? one.definitionId}
-                </span>
+                </Link>
+                <span className="font-mono text-xs text-soft @max-xl:hidden">{shortId(one.instanceId)}</span>
                 <span className="text-xs text-soft">
                   <Time at={one.at} />
                 </span>

@@ -9,7 +9,7 @@ import { Example } from "./Example";
 /** What one can do when nothing is there yet. */
 export function FirstSteps() {
   return (
-    <div className="grid gap-4 md:grid-cols-2 xl:grid-cols-4">
+    <div className="grid grid-cols-[repeat(auto-fit,minmax(min(100%,16rem),1fr))] gap-4">
       <Example />
       <Card title={t.home.importTitle}>
         <div className="space-y-3 p-4 text-sm">

@@ -4,6 +4,7 @@ import { get } from "../../api/client";
 import { clusterCountsQuery, lastHourQuery, lettersQuery, useCounts } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
+import { offered, PAGES } from "../../app/pages";
 import type { Search } from "../../lib/filters";
 import { formatCount } from "../../lib/format";
 import type { State } from "../../lib/states";
@@ -42,7 +43,7 @@ function Figure({
       search={search ?? {}}
       className={`flex min-w-0 flex-col gap-0.5 rounded-md border bg-raised px-4 py-3 hover:bg-sunken ${alarm && value ? "border-faulted" : "border-line"}`}
     >
-      <span className="flex items-center gap-1.5 truncate text-sm text-soft">
+      <span className="flex items-center gap-1.5 text-sm [overflow-wrap:anywhere] text-soft">
         <StateIcon state={state} still />
         {word}
       </span>
@@ -86,7 +87,10 @@ function Figures() {
   const hour = useQuery(lastHourQuery).data;
   const line = (counts?: readonly number[]) => ({ counts, isCutShort: hour?.isCutShort });
   return (
-    <section aria-label={t.home.lastHour} className="grid grid-cols-2 gap-3 sm:grid-cols-3 xl:grid-cols-6">
+    <section
+      aria-label={t.home.lastHour}
+      className="grid gap-3 @3xs:grid-cols-2 @xl:grid-cols-3 @5xl:grid-cols-6"
+    >
       <Figure
         word={t.home.started}
         value={counts?.[0]}
@@ -142,18 +146,26 @@ export function HomePage() {
   const letters = useQuery({ ...lettersQuery(0, 1), enabled: can("read:bookmark-queue:dead-letters") });
   const isNew = definitions.data?.count === 0;
   const maySee = can("read:workflow-instances");
+  const hasPages = offered(PAGES, can).some(({ to }) => to !== "/");
   return (
     <Page title={t.rail.home} note={t.home.note}>
-      {maySee && <Figures />}
-      {isNew ? <FirstSteps /> : <TryIt />}
-      {!maySee && <Empty title={t.home.noPermission} />}
       {maySee && (
-        <div className="grid items-start gap-4 lg:grid-cols-[3fr_2fr]">
-          <div className="min-w-0 space-y-4">
-            <NeedsYou letters={letters.data?.totalCount ?? 0} />
-            <Runs />
+        <div className="@container">
+          <Figures />
+        </div>
+      )}
+      {isNew ? <FirstSteps /> : <TryIt />}
+      {!maySee && hasPages && <Empty title={t.home.noPermission} />}
+      {!hasPages && <Empty title={t.home.noRole}>{t.home.noRoleHint}</Empty>}
+      {maySee && (
+        <div className="@container">
+          <div className="grid items-start gap-4 @4xl:grid-cols-[3fr_2fr]">
+            <div className="min-w-0 space-y-4">
+              <NeedsYou letters={letters.data?.totalCount ?? 0} />
+              <Runs />
+            </div>
+            <Feed />
           </div>
-          <Feed />
         </div>
       )}
     </Page>

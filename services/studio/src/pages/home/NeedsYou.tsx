@@ -19,12 +19,12 @@ const CAUSES = { page: 0, pageSize: 10 };
 function Cause({ of, definition }: { of: Api["IncidentGroup"]; definition: string }) {
   return (
     <li className="space-y-1 border-b border-line px-4 py-2 text-sm last:border-0">
-      <p className="flex min-w-0 items-center gap-2">
+      <p className="flex min-w-0 flex-wrap items-center gap-x-2">
         <Badge tone="bad">{of.code}</Badge>
         <Link
           to="/incidents"
           search={{ group: of.id }}
-          className="link min-w-0 truncate text-faulted"
+          className="link min-w-0 flex-1 basis-32 truncate text-faulted"
           title={of.message}
         >
           {of.cause}

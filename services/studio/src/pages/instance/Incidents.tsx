@@ -1,15 +1,19 @@
-import { useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
+import { useAddress } from "../../app/address";
+import { canChange } from "../../lib/states";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Code } from "../../ui/Code";
+import { Icon } from "../../ui/Icon";
 import { attempt } from "../../ui/notices";
-import { Badge } from "../../ui/State";
-import { Empty } from "../../ui/States";
+import { Badge, StateBadge } from "../../ui/State";
+import { Empty, Shown } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { useActivityNames } from "./names";
+import { changesQuery, type Resolution, resolutionsOf } from "./resolutions";
 import { retry } from "./retrying";
 import { Skip } from "./Skip";
 
@@ -18,13 +22,17 @@ function Incident({
   instance,
   version,
   name,
+  canEdit,
 }: {
   incident: Api["Incident"];
   instance: string;
   version: string;
   name: string;
+  /** Whether it can be tried again with other values. */
+  canEdit: boolean;
 }) {
   const client = useQueryClient();
+  const [, change] = useAddress();
   const [isSkipping, setSkipping] = useState(false);
   return (
     <li className="space-y-2 border-b border-line p-4 text-sm">
@@ -45,6 +53,9 @@ function Incident({
           >
             {t.deeds.retry}
           </Button>
+        )}
+        {canEdit && (
+          <Button onClick={() => change({ tab: "values", at: undefined })}>{t.instance.changeValues}</Button>
         )}
         {can("run:alterations") && <Button onClick={() => setSkipping(true)}>{t.incidents.skip}</Button>}
         {isSkipping && (
@@ -68,22 +79,80 @@ function Incident({
   );
 }
 
-/** What went wrong, where, and what can be done. */
+/** What went wrong, and was mended by hand. */
+function Resolved({
+  resolutions,
+  names,
+}: {
+  resolutions: readonly Resolution[];
+  names: (activity: string) => string;
+}) {
+  return (
+    <section>
+      <h3 className="border-y border-line bg-sunken px-4 py-1 text-xs font-medium text-soft">
+        {t.incidents.resolved(resolutions.length)}
+      </h3>
+      <ul>
+        {resolutions.map(({ key, way, at, activity, message }) => (
+          <li key={key} className="space-y-1 border-b border-line px-4 py-2 text-sm">
+            <p className="flex flex-wrap items-center gap-x-2">
+              <span className="font-medium">{activity ? names(activity) : t.instance.workflow}</span>
+              {way === "Skip" ? (
+                <StateBadge status="Skipped" />
+              ) : (
+                <span className="flex items-center gap-1.5 font-medium">
+                  <Icon name="refresh" size={14} />
+                  {t.incidents.wasRetried}
+                </span>
+              )}
+              <span className="text-soft">
+                <Time at={at} />
+              </span>
+            </p>
+            {message && <p className="break-words text-soft">{message}</p>}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** What went wrong, where, and what can be done; below it, what was mended. */
 export function Incidents({ detail }: { detail: Api["InstanceDetail"] }) {
   const names = useActivityNames(detail.definitionVersionId);
+  const changes = useQuery(changesQuery(detail.id));
   const { incidents } = detail.workflowState;
-  if (incidents.length === 0) return <Empty title={t.incidents.none} />;
+  const canEdit = canChange(detail.subStatus) && can("run:alterations") && can("write:workflow-instances");
   return (
-    <ul>
-      {incidents.map((incident) => (
-        <Incident
-          key={`${incident.activityNodeId}${incident.timestamp}`}
-          incident={incident}
-          instance={detail.id}
-          version={detail.definitionVersionId}
-          name={names(incident.activityId)}
-        />
-      ))}
-    </ul>
+    <>
+      {incidents.length > 0 && (
+        <ul>
+          {incidents.map((incident) => (
+            <Incident
+              key={`${incident.activityNodeId}${incident.timestamp}`}
+              incident={incident}
+              instance={detail.id}
+              version={detail.definitionVersionId}
+              name={names(incident.activityId)}
+              canEdit={canEdit}
+            />
+          ))}
+        </ul>
+      )}
+      <Shown query={changes} rows={2}>
+        {({ items, totalCount }) => {
+          const resolutions = resolutionsOf(items);
+          return (
+            <>
+              {resolutions.length > 0 && <Resolved resolutions={resolutions} names={names} />}
+              {incidents.length === 0 && resolutions.length === 0 && <Empty title={t.incidents.none} />}
+              {totalCount > items.length && (
+                <p className="px-4 py-2 text-xs text-soft">{t.incidents.changesCut(items.length)}</p>
+              )}
+            </>
+          );
+        }}
+      </Shown>
+    </>
   );
 }

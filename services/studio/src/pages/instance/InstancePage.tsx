@@ -39,7 +39,7 @@ function Head({ detail }: { detail: Api["InstanceDetail"] }) {
     <header className="flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line bg-raised px-4 py-2.5">
       <div className="min-w-0">
         <h1 className="flex items-center gap-2 text-lg font-semibold">
-          <span className="truncate max-sm:break-words max-sm:whitespace-normal">
+          <span className="min-w-0 [overflow-wrap:anywhere]">
             {detail.name ?? title ?? detail.definitionId}
           </span>
           <Link
@@ -106,74 +106,79 @@ function Body({ detail }: { detail: Api["InstanceDetail"] }) {
   const tab = tabs.find(({ key }) => key === search.tab)?.key ?? "story";
   return (
     <>
-      {why.data && <Why why={why.data} version={detail.definitionVersionId} />}
-      <div className="flex min-h-0 flex-1 flex-col lg:flex-row">
-        {mayDraw() && (
-          <section
-            aria-label={t.graph.label}
-            className="relative flex min-h-80 min-w-0 flex-1 border-line max-lg:border-b max-md:h-56 max-md:min-h-0 max-md:flex-none lg:border-r"
-          >
-            <Shown query={definition}>
-              {(full) => (
-                <>
-                  {hasTree && (
-                    <aside className="flex w-56 shrink-0 flex-col border-r border-line bg-raised max-md:w-44">
-                      <ActivityTree
+      {why.data && <Why why={why.data} version={detail.definitionVersionId} detail={detail} />}
+      <div className="min-h-80 flex-1 overflow-y-auto max-md:min-h-0 max-md:flex-none max-md:overflow-visible">
+        {/* Side by side where the text leaves room for both, else one below the other. */}
+        <div className="flex flex-col gap-px bg-line md:grid md:h-full md:auto-rows-[minmax(20rem,1fr)] md:grid-cols-[repeat(auto-fit,minmax(min(100%,26rem),1fr))]">
+          {mayDraw() && (
+            <section
+              aria-label={t.graph.label}
+              className="relative flex min-h-0 min-w-0 bg-paper max-md:h-56"
+            >
+              <Shown query={definition}>
+                {(full) => (
+                  <>
+                    {hasTree && (
+                      <aside className="flex w-56 shrink-0 flex-col border-r border-line bg-raised max-md:w-44">
+                        <ActivityTree
+                          root={full.root}
+                          marks={marks}
+                          selected={search.activity}
+                          onSelect={(activity) => change({ activity })}
+                        />
+                      </aside>
+                    )}
+                    <div className="relative min-w-0 flex-1">
+                      <Graph
+                        key={String(hasTree)}
                         root={full.root}
                         marks={marks}
                         selected={search.activity}
                         onSelect={(activity) => change({ activity })}
+                        isNarrow={hasTree}
                       />
-                    </aside>
-                  )}
-                  <div className="relative min-w-0 flex-1">
-                    <Graph
-                      key={String(hasTree)}
-                      root={full.root}
-                      marks={marks}
-                      selected={search.activity}
-                      onSelect={(activity) => change({ activity })}
-                    />
-                    <Button
-                      className="!absolute top-2 left-2"
-                      icon="list"
-                      label={hasTree ? t.graph.hideTree : t.graph.showTree}
-                      aria-expanded={hasTree}
-                      onClick={() => change({ tree: hasTree ? undefined : "yes" })}
-                    />
-                  </div>
-                </>
+                      <Button
+                        className="!absolute top-2 left-2"
+                        icon="list"
+                        label={hasTree ? t.graph.hideTree : t.graph.showTree}
+                        aria-expanded={hasTree}
+                        onClick={() => change({ tree: hasTree ? undefined : "yes" })}
+                      />
+                    </div>
+                  </>
+                )}
+              </Shown>
+            </section>
+          )}
+          <section
+            aria-label={t.details}
+            className="flex min-h-0 min-w-0 flex-1 flex-col bg-raised max-md:min-h-64"
+          >
+            <Tabs label={t.details} tabs={tabs} current={tab} onChange={(next) => change({ tab: next })}>
+              {tab === "story" && (
+                <Story
+                  key={detail.id}
+                  detail={detail}
+                  activity={search.activity}
+                  at={at}
+                  onActivity={(activity) => change({ activity })}
+                />
               )}
-            </Shown>
+              {tab === "timeline" && (
+                <Timeline
+                  detail={detail}
+                  activity={search.activity}
+                  onActivity={(activity) => change({ activity })}
+                />
+              )}
+              {tab === "values" && <Values detail={detail} at={at} />}
+              {tab === "waits" && <Waits detail={detail} />}
+              {tab === "incidents" && <Incidents detail={detail} />}
+              {tab === "family" && <Family detail={detail} />}
+              {tab === "raw" && <Raw detail={detail} />}
+            </Tabs>
           </section>
-        )}
-        <section
-          aria-label={t.details}
-          className="flex min-h-0 min-w-0 flex-1 flex-col bg-raised max-md:min-h-64"
-        >
-          <Tabs label={t.details} tabs={tabs} current={tab} onChange={(next) => change({ tab: next })}>
-            {tab === "story" && (
-              <Story
-                detail={detail}
-                activity={search.activity}
-                at={at}
-                onActivity={(activity) => change({ activity })}
-              />
-            )}
-            {tab === "timeline" && (
-              <Timeline
-                detail={detail}
-                activity={search.activity}
-                onActivity={(activity) => change({ activity })}
-              />
-            )}
-            {tab === "values" && <Values detail={detail} at={at} />}
-            {tab === "waits" && <Waits detail={detail} />}
-            {tab === "incidents" && <Incidents detail={detail} />}
-            {tab === "family" && <Family detail={detail} />}
-            {tab === "raw" && <Raw detail={detail} />}
-          </Tabs>
-        </section>
+        </div>
       </div>
       <Travel detail={detail} at={at} onAt={(line) => change({ at: line?.toString() })} />
     </>

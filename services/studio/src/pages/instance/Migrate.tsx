@@ -4,7 +4,9 @@ import { id, post } from "../../api/client";
 import { versionQuery, versionsQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
+import { withId } from "../../graph/activities";
 import { useTypeWords } from "../../graph/words";
+import { stateOf } from "../../lib/states";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
@@ -36,16 +38,11 @@ function Places({
       {missing.map(({ id: activity, name, places }) => (
         <Select
           key={activity}
-          label={name === activity ? name : `${name} (${activity})`}
+          label={withId(name, activity)}
           hint={places.length === 0 ? t.instance.noPlace : undefined}
           disabled={places.length === 0}
           value={chosen[activity] ?? ""}
-          options={[
-            ["", "–"],
-            ...places.map(
-              ([place, called]) => [place, called === place ? place : `${called} (${place})`] as const,
-            ),
-          ]}
+          options={[["", "–"], ...places.map(([place, called]) => [place, withId(called, place)] as const)]}
           onChange={(event) => onChange(activity, event.target.value)}
         />
       ))}
@@ -65,6 +62,7 @@ export function Migrate({ detail, onClose, onDone }: Props) {
   const here = useQuery({ ...versionQuery(detail.definitionVersionId), enabled: canRead }).data;
   const there = useQuery({ ...versionQuery(target ?? ""), enabled: canRead && target !== undefined }).data;
   const words = useTypeWords();
+  const goesOn = stateOf(detail.subStatus) !== "faulted";
   const missing = here && there ? unplaced(heldBy(detail.workflowState), here.root, there.root, words) : [];
   const send = (dryRun: boolean) =>
     post<Api["AlterAnswer"]>(`/workflow-instances/${id(detail.id)}/alter`, {
@@ -86,7 +84,7 @@ export function Migrate({ detail, onClose, onDone }: Props) {
   const migrate = async () => {
     try {
       await send(false);
-      notify(t.instance.migrated(chosen ?? ""));
+      notify(t.instance[goesOn ? "migrated" : "migratedFaulted"](chosen ?? ""));
       onDone();
       onClose();
     } catch (failure) {
@@ -131,7 +129,9 @@ export function Migrate({ detail, onClose, onDone }: Props) {
                   setChecked(undefined);
                 }}
               />
-              {checked?.fits && <p className="text-sm text-finished">{t.instance.fits}</p>}
+              {checked?.fits && (
+                <p className="text-sm text-finished">{goesOn ? t.instance.fits : t.instance.fitsFaulted}</p>
+              )}
               {checked?.reasons.map((reason) => (
                 <p key={reason} className="text-sm text-faulted">
                   {reason}

@@ -6,9 +6,9 @@ import { versionQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { useAddress } from "../../app/address";
-import { nameOf, text } from "../../graph/activities";
+import { nameOf, text, withId } from "../../graph/activities";
 import { useTypeWords } from "../../graph/words";
-import { isObject, readJson } from "../../lib/json";
+import { readObject } from "../../lib/json";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { pretty } from "../../ui/Code";
@@ -43,7 +43,7 @@ function Beginning({
   if (!definition.data) return <Loading rows={1} />;
   const all = beginningsOf(definition.data.root);
   if (all.length === 0) return <p className="text-sm text-soft">{t.instance.onlyBegin}</p>;
-  const offered = all.map((one) => [text(one.id), `${nameOf(one, words)} (${text(one.id)})`] as const);
+  const offered = all.map((one) => [text(one.id), withId(nameOf(one, words), text(one.id))] as const);
   return (
     <Select
       label={t.instance.fromActivity}
@@ -72,13 +72,11 @@ export function Restart({ detail, onClose }: { detail: Api["InstanceDetail"]; on
   const [error, setError] = useState<unknown>();
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    const read = readJson(input);
-    if (!read.ok) return setWrong(read.error);
+    const read = readObject(input);
+    setWrong(read.ok ? undefined : read.error);
+    if (!read.ok) return;
     try {
-      const body = {
-        activityId: activity || undefined,
-        input: isObject(read.value) ? read.value : undefined,
-      };
+      const body = { activityId: activity || undefined, input: read.value ?? {} };
       const made = await post<Api["InstanceStatus"]>(`/workflow-instances/${id(detail.id)}/restart`, body);
       onClose();
       await navigate({ to: "/instances/$id", params: { id: made.workflowInstanceId } });
@@ -95,7 +93,10 @@ export function Restart({ detail, onClose }: { detail: Api["InstanceDetail"]; on
           label={`${t.instance.input} (JSON)`}
           value={input}
           error={wrong}
-          onChange={(event) => setInput(event.target.value)}
+          onChange={(event) => {
+            setInput(event.target.value);
+            setWrong(undefined);
+          }}
         />
         {error !== undefined && <Failed error={error} />}
         <div className="flex justify-end gap-2">

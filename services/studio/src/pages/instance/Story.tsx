@@ -1,4 +1,4 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { Fragment, useState } from "react";
 import { id, post } from "../../api/client";
 import type { Api } from "../../api/types";
@@ -120,6 +120,8 @@ export function Story({ detail, activity, at, onActivity }: Props) {
   const names = useActivityNames(detail.definitionVersionId);
   const query = useInfiniteQuery({
     queryKey: ["instance", detail.id, "journal", activity ?? ""],
+    // What is pressed to choose an activity stays until the lines of that activity are there.
+    placeholderData: keepPreviousData,
     initialPageParam: 0,
     queryFn: ({ pageParam }) =>
       post<Api["JournalPage"]>(`/workflow-instances/${id(detail.id)}/journal`, {

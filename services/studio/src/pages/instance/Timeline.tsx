@@ -1,3 +1,4 @@
+import { useQuery } from "@tanstack/react-query";
 import type { Api } from "../../api/types";
 import { useNow } from "../../app/clock";
 import { activityWord, formatDuration, typeName } from "../../lib/format";
@@ -9,6 +10,7 @@ import { Empty, Shown } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { type Bar, type Lane, type Timeline as Lanes, timelineOf, useExecutions } from "./executions";
 import { useActivityNames } from "./names";
+import { changesQuery, resolutionsOf, withSkips } from "./resolutions";
 
 const FILL: Record<State, string> = {
   pending: "bg-pending",
@@ -17,6 +19,7 @@ const FILL: Record<State, string> = {
   finished: "bg-finished",
   faulted: "bg-faulted",
   cancelled: "bg-cancelled",
+  passedOver: "bg-ink",
   skipped: "bg-line-strong",
 };
 
@@ -122,6 +125,7 @@ export function Timeline({
 }) {
   const names = useActivityNames(detail.definitionVersionId);
   const query = useExecutions(detail.id);
+  const resolutions = resolutionsOf(useQuery(changesQuery(detail.id)).data?.items ?? []);
   const now = useNow();
   const over = isOver(detail.subStatus);
   const nameOf = (lane: Lane) =>
@@ -131,7 +135,10 @@ export function Timeline({
   return (
     <Shown query={query}>
       {({ pages }) => {
-        const executions = pages.flatMap((page) => page.items);
+        const executions = withSkips(
+          pages.flatMap((page) => page.items),
+          resolutions,
+        );
         if (executions.length === 0) return <Empty title={t.instance.timelineNothing} />;
         const { from, to, lanes } = timelineOf(
           executions,

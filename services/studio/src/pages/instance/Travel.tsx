@@ -24,7 +24,7 @@ export function Travel({ detail, at, onAt }: Props) {
   return (
     <section
       aria-label={t.instance.travel}
-      className={`flex shrink-0 items-center gap-2 border-t border-line px-4 py-1 text-sm max-md:sticky max-md:bottom-0 max-md:z-11 ${at === undefined ? "bg-raised" : "bg-accent-soft"}`}
+      className={`flex shrink-0 flex-wrap items-center gap-x-2 border-t border-line px-4 py-1 text-sm bottom-0 z-11 [@media(height>=30rem)]:sticky ${at === undefined ? "bg-raised" : "bg-accent-soft"}`}
     >
       <Button
         tone="quiet"
@@ -48,7 +48,7 @@ export function Travel({ detail, at, onAt }: Props) {
         value={at ?? last}
         aria-valuetext={at === undefined ? t.instance.now : t.instance.afterLine(at)}
         onChange={(event) => go(Number(event.target.value))}
-        className="h-6 min-w-24 flex-1 accent-(--accent)"
+        className="h-6 min-w-20 flex-1 basis-20 accent-(--accent)"
       />
       <span className="text-right text-soft tabular-nums sm:w-60">
         {at === undefined ? (

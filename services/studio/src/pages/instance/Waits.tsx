@@ -4,7 +4,7 @@ import { id, post } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api, Json } from "../../api/types";
 import { typeName } from "../../lib/format";
-import { isObject, readJson } from "../../lib/json";
+import { isObject, readJson, readObject } from "../../lib/json";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Code, Value } from "../../ui/Code";
@@ -17,12 +17,18 @@ import { useActivityNames } from "./names";
 
 type Bookmark = Api["OpenBookmark"];
 
+/** Sends what was typed, once it is read: as an object, or as any JSON. */
+interface Send {
+  read: typeof readJson | typeof readObject;
+  post: (value: Json | undefined) => Promise<unknown>;
+}
+
 interface Deed {
   word: string;
   hint: string;
   permission: string;
-  send: (value: Json | undefined) => Promise<unknown>;
-  fail?: (value: Json | undefined) => Promise<unknown>;
+  send: Send;
+  fail?: Send;
 }
 
 function member(payload: unknown, name: string): string {
@@ -39,7 +45,10 @@ function deedOf(instance: string, bookmark: Bookmark): Deed {
       word: t.waits.sendEvent(event),
       hint: t.waits.eventHint,
       permission: "trigger:event",
-      send: (input) => post(`/events/${id(event)}/trigger`, { workflowInstanceId: instance, input }),
+      send: {
+        read: readJson,
+        post: (input) => post(`/events/${id(event)}/trigger`, { workflowInstanceId: instance, input }),
+      },
     };
   }
   const task = member(bookmark.payload, "TaskId");
@@ -48,22 +57,21 @@ function deedOf(instance: string, bookmark: Bookmark): Deed {
       word: t.waits.complete,
       hint: t.waits.resultHint,
       permission: "tasks:complete",
-      send: (result) => post(`/tasks/${id(task)}/complete`, { result }),
-      fail: (error) =>
-        post(`/tasks/${id(task)}/fail`, {
-          error: isObject(error) ? error : { title: t.waits.failedByHand },
-        }),
+      send: { read: readJson, post: (result) => post(`/tasks/${id(task)}/complete`, { result }) },
+      fail: {
+        read: readObject,
+        post: (error) => post(`/tasks/${id(task)}/fail`, { error: error ?? { title: t.waits.failedByHand } }),
+      },
     };
   }
   return {
     word: t.waits.resume,
     hint: t.waits.inputHint,
     permission: "write:workflow-instances",
-    send: (input) =>
-      post(`/workflow-instances/${id(instance)}/resume`, {
-        bookmarkId: bookmark.id,
-        input: isObject(input) ? input : undefined,
-      }),
+    send: {
+      read: readObject,
+      post: (input) => post(`/workflow-instances/${id(instance)}/resume`, { bookmarkId: bookmark.id, input }),
+    },
   };
 }
 
@@ -95,12 +103,12 @@ function Wait({ instance, bookmark, name }: { instance: string; bookmark: Bookma
   const [text, setText] = useState("");
   const [error, setError] = useState<string>();
   const [busy, setBusy] = useState(false);
-  const act = async (send: Deed["send"], said: string) => {
-    const read = readJson(text);
+  const act = async (send: Send, said: string) => {
+    const read = send.read(text);
     if (!read.ok) return setError(read.error);
     setError(undefined);
     setBusy(true);
-    await attempt(() => send(read.value), said);
+    await attempt(() => send.post(read.value), said);
     setBusy(false);
     void client.invalidateQueries({ queryKey: ["instance", instance] });
   };

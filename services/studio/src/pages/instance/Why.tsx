@@ -7,6 +7,8 @@ import { Icon } from "../../ui/Icon";
 import { Time } from "../../ui/Time";
 import { useActivityNames } from "./names";
 import { neededBy } from "./needs";
+import { OfferButton } from "./OfferButton";
+import { offerOf } from "./offers";
 import { partsOf } from "./sentence";
 
 /** A sentence of the server, with names for ids of activities, and times as the reader wants to see them. */
@@ -24,13 +26,22 @@ function Sentence({ text, version }: { text: string; version: string }) {
 }
 
 /** Why the instance is where it is, and what would move it. */
-export function Why({ why, version }: { why: Api["Why"]; version: string }) {
+export function Why({
+  why,
+  version,
+  detail,
+}: {
+  why: Api["Why"];
+  version: string;
+  detail: Api["InstanceDetail"];
+}) {
   const actions = why.findings
     .flatMap((finding) => finding.actions)
     .filter((action) => {
       const permission = neededBy(action);
       return permission === undefined || can(permission);
     });
+  const offered = actions.map((action) => ({ action, offer: offerOf(action, detail.id) }));
   return (
     <section
       aria-label={t.instance.why}
@@ -49,9 +60,10 @@ export function Why({ why, version }: { why: Api["Why"]; version: string }) {
             {t.instance.moves(actions.length)}
           </summary>
           <ul className="mt-1 max-w-2xl space-y-2 pb-2">
-            {actions.map((action) => (
-              <li key={`${action.what}${action.staunch ?? action.curl ?? ""}`}>
+            {offered.map(({ action, offer }) => (
+              <li key={`${action.what}${action.staunch ?? action.curl ?? ""}`} className="space-y-1">
                 <p className="text-xs font-medium">{action.what}</p>
+                {offer && <OfferButton offer={offer} detail={detail} />}
                 <CopyCommands
                   commands={{ ...action, staunch: action.staunch ? served(action.staunch) : undefined }}
                 />

@@ -1,10 +1,22 @@
 import { expect, it, vi } from "vitest";
 
 vi.stubGlobal("sessionStorage", { getItem: () => null });
-const { marksOf } = await import("./marks");
+const { endsOf, marksOf } = await import("./marks");
 const { bursts } = await import("./Story");
 
-const line = (activityId: string, eventName: string) => ({ activityId, eventName });
+const line = (
+  activityId: string,
+  eventName: string,
+  message: string | null = null,
+  payload: unknown = null,
+) => ({
+  activityId,
+  eventName,
+  message,
+  payload: payload as never,
+  sequence: 1,
+  timestamp: "2026-01-01T00:00:00Z",
+});
 
 it("marks activities as the journal left them, and counts their runs", () => {
   const marks = marksOf([
@@ -18,6 +30,53 @@ it("marks activities as the journal left them, and counts their runs", () => {
   expect(Object.fromEntries(marks)).toEqual({
     a: { status: "Running", runs: 2 },
     b: { status: "Suspended", runs: 1 },
+  });
+});
+
+it("marks what was skipped as skipped, until it runs again", () => {
+  const lines = [
+    line("a", "Started"),
+    line("a", "Faulted"),
+    line("Workflow1", "Altered", "Skip", { activities: [{ activityId: "a", incident: "no card" }] }),
+    line("a", "Completed"),
+  ];
+  expect(marksOf(lines).get("a")?.status).toBe("Skipped");
+  expect(marksOf(lines.slice(0, 3)).get("a")?.status).toBe("Faulted");
+  expect(marksOf([...lines, line("a", "Started"), line("a", "Completed")]).get("a")?.status).toBe(
+    "Completed",
+  );
+});
+
+it("lets the last execution of what was mended by hand decide", () => {
+  const execution = (activityId: string, status: string, completedAt: string | null) =>
+    ({ activityId, status, completedAt }) as Parameters<typeof endsOf>[0][number];
+  const resolution = (way: "Retry" | "Skip", activity: string, at: string) => ({
+    key: at,
+    way,
+    activity,
+    at,
+  });
+  const early = "2026-01-01T00:00:01Z";
+  const late = "2026-01-01T00:00:02Z";
+  const executions = [
+    execution("skipped", "Faulted", early),
+    execution("skipped", "Completed", late),
+    execution("retried", "Faulted", early),
+    execution("retried", "Completed", late),
+    execution("again", "Faulted", early),
+    execution("again", "Faulted", late),
+    execution("other", "Faulted", early),
+    execution("other", "Completed", late),
+  ];
+  const resolutions = [
+    resolution("Retry", "skipped", early),
+    resolution("Skip", "skipped", late),
+    resolution("Retry", "retried", early),
+    resolution("Retry", "again", early),
+  ];
+  expect(Object.fromEntries(endsOf(executions, resolutions))).toEqual({
+    skipped: "Skipped",
+    retried: "Completed",
   });
 });
 

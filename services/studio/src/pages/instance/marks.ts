@@ -5,7 +5,8 @@ import { statsQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import type { Mark } from "../../graph/outline";
-import { lengthsOf, useExecutions } from "./executions";
+import { type Execution, lengthsOf, useExecutions } from "./executions";
+import { changesQuery, type Resolution, resolutionsOf, resolvedBy, withSkips } from "./resolutions";
 
 export type Marks = ReadonlyMap<string, Mark>;
 
@@ -26,16 +27,42 @@ const AFTER: Record<string, string> = {
   Cancelled: "Cancelled",
 };
 
+type Line = Pick<
+  Api["JournalEntry"],
+  "activityId" | "eventName" | "message" | "payload" | "sequence" | "timestamp"
+>;
+
 /** What the lines of a journal, from the first one on, make of the activities. */
-export function marksOf(lines: Pick<Api["JournalEntry"], "activityId" | "eventName">[]): Marks {
+export function marksOf(lines: Line[]): Marks {
   const marks = new Map<string, Mark>();
-  for (const { activityId, eventName } of lines) {
-    const status = AFTER[eventName];
+  const skipped = new Set<string | undefined>();
+  for (const line of lines) {
+    const { activityId, eventName } = line;
+    for (const { way, activity } of resolvedBy(line)) if (way === "Skip") skipped.add(activity);
+    const isSkip = eventName === "Completed" && skipped.delete(activityId);
+    const status = isSkip ? "Skipped" : AFTER[eventName];
     if (!status) continue;
     const runs = (marks.get(activityId)?.runs ?? 0) + (eventName === "Started" ? 1 : 0);
     marks.set(activityId, { status, runs });
   }
   return marks;
+}
+
+/**
+ * What became in the end of activities whose incidents were resolved by hand: the executions that failed before count
+ * no more.
+ */
+export function endsOf(
+  executions: readonly Execution[],
+  resolutions: readonly Resolution[],
+): ReadonlyMap<string, string> {
+  const mended = new Set(resolutions.map(({ activity }) => activity));
+  const last = new Map(withSkips(executions, resolutions).map((one) => [one.activityId, one.status]));
+  return new Map(
+    [...last].filter(
+      ([activity, status]) => mended.has(activity) && (status === "Completed" || status === "Skipped"),
+    ),
+  );
 }
 
 /** The longest part of a journal that is read for a picture of the past. */
@@ -52,16 +79,23 @@ export function useMarks(instance: string, over: boolean, at: number | undefined
       post<Api["JournalPage"]>(`/workflow-instances/${id(instance)}/journal`, { skip: 0, take: at }),
   });
   const executions = useExecutions(instance).data;
+  const changes = useQuery(changesQuery(instance)).data;
   return useMemo(() => {
     if (at !== undefined && past.data) return marksOf(past.data.items);
     if (!now.data) return undefined;
     const runs = new Map(now.data.stats.map((one) => [one.activityId, one.startedCount]));
-    const lengths = lengthsOf(executions?.pages.flatMap((page) => page.items) ?? [], runs);
+    const known = executions?.pages.flatMap((page) => page.items) ?? [];
+    const lengths = lengthsOf(known, runs);
+    const ends = endsOf(known, resolutionsOf(changes?.items ?? []));
     return new Map(
       now.data.stats.map((one) => [
         one.activityId,
-        { status: statusOf(one, over), runs: one.startedCount, ms: lengths.get(one.activityId) },
+        {
+          status: ends.get(one.activityId) ?? statusOf(one, over),
+          runs: one.startedCount,
+          ms: lengths.get(one.activityId),
+        },
       ]),
     );
-  }, [now.data, past.data, executions, at, over]);
+  }, [now.data, past.data, executions, changes, at, over]);
 }

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { get, id } from "../../api/client";
 import type { Api } from "../../api/types";
 import { formatBytes } from "../../lib/format";
-import { isObject, readJson } from "../../lib/json";
+import { readObject } from "../../lib/json";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Code } from "../../ui/Code";
@@ -26,8 +26,8 @@ export function LetterBody({
       get<Api["DeadLetterBody"]>(`/bookmark-queue/dead-letters/${id(letter)}/body`, undefined, signal),
     staleTime: Number.POSITIVE_INFINITY,
   });
-  const read = text === undefined ? undefined : readJson(text);
-  const wrong = read && (read.ok ? (isObject(read.value) ? undefined : t.notJson) : read.error);
+  const read = text === undefined ? undefined : readObject(text);
+  const wrong = read && (read.ok ? (read.value ? undefined : t.notObject) : read.error);
   return (
     <section className="space-y-2">
       <h3 className="text-sm font-medium">{t.messages.body}</h3>

@@ -6,7 +6,7 @@ import { useSettings } from "../../app/settings";
 import { t } from "../../text";
 import { Card } from "../../ui/Panel";
 import { Tabs } from "../../ui/Tabs";
-import { marksOf, marksWithin, rowOf, SCALES, scaleOf, stepText } from "./scale";
+import { marksOf, marksWithin, rowOf, SCALES, type Scale, scaleOf, stepText } from "./scale";
 
 const ROWS = 12;
 const WIDTH = 1000;
@@ -43,11 +43,14 @@ export function Axis({
   const { time } = useSettings();
   const now = useNow();
   const rows = schedules.filter((one) => one.nextAt).slice(0, ROWS);
+  const was = useRef<Scale>(undefined);
   const scale = scaleOf(
     search.span,
     rows.flatMap((one) => one.nextAt ?? []),
     now,
+    was.current,
   );
+  was.current = scale;
   const [axis, width] = useWidth<HTMLOListElement>();
   const { marks, every } = marksWithin(marksOf(scale, now, time), width);
   return (
@@ -58,6 +61,7 @@ export function Axis({
         current={scale.key}
         onChange={(span) => change({ span })}
       >
+        {rows.length === 0 && <p className="px-4 pt-4 text-sm text-soft">{t.schedules.noneFires}</p>}
         <div className="grid grid-cols-[12rem_minmax(0,1fr)] gap-x-3 p-4 pr-16 max-sm:grid-cols-[7rem_minmax(0,1fr)]">
           <ul className="text-xs">
             {rows.map((one) => (

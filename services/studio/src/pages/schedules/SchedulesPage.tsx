@@ -66,6 +66,7 @@ const when = (schedule: Schedule) =>
 
 function Detail({ schedule, onClose }: { schedule: string; onClose: () => void }) {
   const run = useDeeds();
+  const names = useDefinitionNames();
   const query = useQuery({
     queryKey: ["schedules", "one", schedule],
     queryFn: ({ signal }) => get<Schedule>(`/schedules/${id(schedule)}`, { upcoming: AHEAD }, signal),
@@ -80,7 +81,7 @@ function Detail({ schedule, onClose }: { schedule: string; onClose: () => void }
                 [
                   t.columns.definition,
                   <Link key="to" to="/definitions/$id" params={{ id: one.definitionId }} className="link">
-                    {one.definitionId}
+                    {names.get(one.definitionId) ?? one.definitionId}
                   </Link>,
                 ],
                 [t.messages.activity, one.activityId],
@@ -112,7 +113,11 @@ function Detail({ schedule, onClose }: { schedule: string; onClose: () => void }
             </div>
             <section>
               <h3 className="mb-1 text-sm font-medium">{t.schedules.upcoming}</h3>
-              {one.upcoming.length === 0 && <p className="text-sm text-soft">{t.schedules.noNext}</p>}
+              {one.upcoming.length === 0 && (
+                <p className="text-sm text-soft">
+                  {one.isPaused ? t.schedules.noNextPaused : t.schedules.noNext}
+                </p>
+              )}
               <ol className="space-y-0.5 text-sm">
                 {one.upcoming.map((at) => (
                   <li key={at}>

@@ -18,6 +18,12 @@ describe("the axis of schedules", () => {
     expect(scaleOf(undefined, seconds.map(inSeconds), NOW).key).toBe(key),
   );
 
+  it("stays as it was when the last schedule is paused", () => {
+    expect(scaleOf(undefined, [], NOW, scale("hour")).key).toBe("hour");
+    expect(scaleOf("week", [], NOW, scale("hour")).key).toBe("week");
+    expect(scaleOf(undefined, [inSeconds(5)], NOW, scale("hour")).key).toBe("minute");
+  });
+
   it("is what was asked for, if there is such a one", () => {
     expect(scaleOf("week", [inSeconds(5)], NOW).key).toBe("week");
     expect(scaleOf("year", [inSeconds(5)], NOW).key).toBe("minute");

@@ -21,10 +21,19 @@ export const SCALES: readonly Scale[] = [
   WEEK,
 ];
 
-/** The scale that was asked for, or the shortest one on which each schedule has its next time. */
-export function scaleOf(asked: string | undefined, nexts: readonly string[], now: number): Scale {
+/**
+ * The scale that was asked for, or the shortest one on which each schedule has its next time. Where none has one, the
+ * scale stays as it was.
+ */
+export function scaleOf(
+  asked: string | undefined,
+  nexts: readonly string[],
+  now: number,
+  was?: Scale,
+): Scale {
   const last = Math.max(0, ...nexts.map((at) => Date.parse(at) - now));
-  return SCALES.find(({ key }) => key === asked) ?? SCALES.find(({ length }) => last <= length) ?? WEEK;
+  const chosen = SCALES.find(({ key }) => key === asked) ?? (nexts.length === 0 ? was : undefined);
+  return chosen ?? SCALES.find(({ length }) => last <= length) ?? WEEK;
 }
 
 /** A span of whole seconds, minutes, hours or days. */

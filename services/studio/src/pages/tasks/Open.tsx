@@ -22,7 +22,10 @@ export function OpenTasks({ type, version }: { type: string; version: number }) 
   const [page] = usePage();
   const query = useQuery(openQuery(type, version, page));
   const names = useDefinitionNames();
-  const columns: Column<Open>[] = [
+  const rows = query.data?.items ?? [];
+  // A column without anything in it takes room from the others.
+  const has = (member: "attempt" | "deadline") => rows.some((row) => row[member] != null);
+  const all: (Column<Open> | false)[] = [
     {
       key: "instance",
       head: t.columns.instance,
@@ -34,9 +37,14 @@ export function OpenTasks({ type, version }: { type: string; version: number }) 
       cell: (row) => names.get(row.definitionId) ?? row.definitionId,
     },
     { key: "since", head: t.tasks.openSince, cell: (row) => <Time at={row.since} /> },
-    { key: "attempt", head: t.tasks.attempt, end: true, cell: attemptOf },
-    { key: "deadline", head: t.tasks.deadline, cell: (row) => <Time at={row.deadline} /> },
+    has("attempt") && { key: "attempt", head: t.tasks.attempt, end: true, cell: attemptOf },
+    has("deadline") && {
+      key: "deadline",
+      head: t.tasks.deadline,
+      cell: (row) => <Time at={row.deadline} />,
+    },
   ];
+  const columns = all.filter((column) => column !== false);
   return (
     <section>
       <h3 className="mb-1 text-sm font-medium">{t.tasks.open}</h3>

@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { post } from "../../api/client";
 import type { Api } from "../../api/types";
-import { isObject, readJson } from "../../lib/json";
+import { readObject } from "../../lib/json";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { pretty } from "../../ui/Code";
@@ -26,8 +26,8 @@ export function Register({
   const [text, setText] = useState(() => pretty(document));
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
-  const read = readJson(text);
-  const wrong = read.ok ? (isObject(read.value) ? undefined : t.notJson) : read.error;
+  const read = readObject(text);
+  const wrong = read.ok ? (read.value ? undefined : t.notObject) : read.error;
   const title = isChange ? t.tasks.changeType : t.tasks.register;
   return (
     <Dialog title={title} wide onClose={() => onClose()}>

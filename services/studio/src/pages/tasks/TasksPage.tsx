@@ -7,7 +7,8 @@ import { Button } from "../../ui/Button";
 import { CopyCommands } from "../../ui/Code";
 import { List } from "../../ui/List";
 import { Page } from "../../ui/Page";
-import { Card } from "../../ui/Panel";
+import { Card, SidePanel } from "../../ui/Panel";
+import { Empty } from "../../ui/States";
 import type { Column } from "../../ui/Table";
 import { Detail } from "./Detail";
 import { EXAMPLE, listLines } from "./lines";
@@ -101,6 +102,11 @@ export function TasksPage() {
       </Card>
       <Faulty />
       <CopyCommands commands={listLines()} />
+      {search.type && pools && types && !pool && !held && (
+        <SidePanel title={search.type} onClose={() => open(undefined)}>
+          <Empty title={t.tasks.noSuchType(search.type)}>{t.tasks.noSuchTypeHint}</Empty>
+        </SidePanel>
+      )}
       {wanted && (pool || held) && (
         <Detail
           key={search.type}

@@ -12,6 +12,7 @@ export const frame: Pick<Text, keyof typeof words> = {
   copyProblem: "Alles kopieren",
   copyLine: (tool) => `Zeile für ${tool} kopieren`,
   commands: "Im Terminal",
+  natsServer: "nats fragt den Server seines eigenen Kontexts: mit -s das NATS dieses Clusters nennen.",
   showAll: (size) => `Alle ${size} zeigen`,
   none: "Nichts",
   yes: "Ja",
@@ -28,8 +29,13 @@ export const frame: Pick<Text, keyof typeof words> = {
   skip: "Zum Inhalt",
   breadcrumb: "Wo Sie sind",
   notFound: "Diese Seite gibt es nicht.",
+  pageNeeds: (permissions) =>
+    permissions.length === 1
+      ? `Diese Seite braucht die Berechtigung ${permissions[0]}.`
+      : `Diese Seite braucht eine der Berechtigungen ${permissions.join(", ")}.`,
   notJson: "Das ist kein JSON.",
   notJsonAt: (line, column) => `Das ist kein JSON: Zeile ${line}, Spalte ${column}.`,
+  notObject: 'Erwartet wird ein JSON-Objekt, etwa {"Amount": 12}.',
   server: {
     Active: "Gültig",
     Expired: "Abgelaufen",
@@ -138,6 +144,7 @@ export const frame: Pick<Text, keyof typeof words> = {
     finished: "Fertig",
     faulted: "Gestört",
     cancelled: "Abgebrochen",
+    passedOver: "Übersprungen",
     skipped: "Nicht genommen",
   },
   deeds: {

@@ -9,6 +9,7 @@ export const frame = {
   copyProblem: "Copy all of it",
   copyLine: (tool: string) => `Copy the ${tool} line`,
   commands: "From a terminal",
+  natsServer: "nats asks the server of its own context: name the NATS of this cluster with -s.",
   showAll: (size: string) => `Show all ${size}`,
   none: "None",
   yes: "Yes",
@@ -26,8 +27,13 @@ export const frame = {
   skip: "Skip to the page",
   breadcrumb: "Where you are",
   notFound: "There is no such page.",
+  pageNeeds: (permissions: readonly string[]) =>
+    permissions.length === 1
+      ? `This page needs the permission ${permissions[0]}.`
+      : `This page needs one of the permissions ${permissions.join(", ")}.`,
   notJson: "This is not JSON.",
   notJsonAt: (line: number, column: number) => `This is not JSON: line ${line}, column ${column}.`,
+  notObject: 'A JSON object is expected, such as {"Amount": 12}.',
   /** Words of the server that stand in lists. */
   server: {
     Active: "Active",
@@ -136,6 +142,7 @@ export const frame = {
     finished: "Finished",
     faulted: "Faulted",
     cancelled: "Cancelled",
+    passedOver: "Skipped",
     skipped: "Not taken",
   },
   deeds: {

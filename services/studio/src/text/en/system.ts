@@ -101,6 +101,8 @@ export const system = {
     } as Record<string, string>,
     upcoming: "Next times",
     noNext: "It does not fire again.",
+    noNextPaused: "It fires again when it goes on.",
+    noneFires: "None of these schedules fires: they are paused, or over.",
     all: "All",
     onlyActive: "Active ones",
     onlyPaused: "Paused ones",
@@ -168,6 +170,9 @@ export const system = {
     worksAt: "Works at",
     atATime: (count: string) => `${count} at a time`,
     answers: "answers",
+    noSuchType: (label: string) => `There is no type ${label}.`,
+    noSuchTypeHint:
+      "No worker has registered this version of it, and no task of it waits. Links name it as Type@version.",
     noTypes: "No worker has registered an activity type.",
     noTypesHint: "A type that is registered is an activity in the designer, with its inputs and outcomes.",
     notRegistered: "RunTask hands these tasks out. No activity type is registered for them.",
@@ -219,6 +224,10 @@ export const system = {
     address: "Address",
     inHand: "In hand",
     nodeActions: (node: string) => `Actions of ${node}`,
+    goneNodes: "Nodes that are gone",
+    /** After the name of a node, before a time. */
+    goneSince: "is gone: it was last seen",
+    hideGone: (node: string) => `Do not show ${node} any more`,
     drain: "Drain",
     pauseAll: "Pause all nodes",
     resumeAll: "Go on",
@@ -252,7 +261,6 @@ export const system = {
     clock: "Clock against the database",
   },
   access: {
-    needsOne: (permissions: string) => `This page needs one of the permissions ${permissions}.`,
     users: "Users",
     roles: "Roles",
     applications: "Applications",

@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import json
 import logging
+import math
 import signal
 import socket
 import threading
@@ -394,9 +395,12 @@ def _result(attempt: int, **members: Any) -> bytes:
 
 def _failed(attempt: int, failure: TaskFailure) -> bytes:
     error = {name: value for name, value in failure.error.items() if value is not None}
-    if "detail" in error:
-        error["detail"] = str(error["detail"])[:_DETAIL_CHARS_MAX]
-    after = {} if failure.retry_after is None else {"retryAfter": failure.retry_after}
+    for name in ("title", "detail"):
+        if name in error:
+            # Half a surrogate pair, as of a file name that is no UTF-8, has no form in JSON.
+            text = str(error[name])[:_DETAIL_CHARS_MAX]
+            error[name] = text.encode("utf-8", "replace").decode()
+    after = {} if failure.retry_after is None else {"retryAfter": math.ceil(failure.retry_after)}
     return _result(attempt, status="failed", error=error, retryable=failure.retryable, **after)
 
 

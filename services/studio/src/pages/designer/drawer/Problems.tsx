@@ -83,20 +83,30 @@ export function Refusal({ error, onGo }: { error: unknown; onGo?: () => void }) 
   return found.length > 0 ? <ProblemList problems={found} onGo={onGo} /> : <Failed error={error} />;
 }
 
+/** Whether the server has looked for problems: what is not known to be right is not said to be. */
+export function Checked() {
+  const studio = useStudio();
+  const checked = useView((state) => state.checked);
+  const hasNone = useView(({ problems, found }) => problems.length + found.length === 0);
+  // The server is never asked for a reader who may not save it.
+  if (checked === "no" && studio.isLocked) return hasNone && `${w.noneHere} ${w.noProblemsNote}`;
+  if (checked === "yes") return hasNone && `${w.noProblems} ${w.checked}`;
+  return w.unchecked[checked];
+}
+
 /** All problems; each leads to its activity. */
 export function Problems() {
   const local = useView((state) => state.problems);
   const found = useView((state) => state.found);
-  const isChecked = useView((state) => state.isChecked);
-  if (local.length + found.length === 0) {
-    return (
-      <p className="p-4 text-sm">
-        {w.noProblems} <span className="text-soft">{isChecked ? w.checked : w.noProblemsNote}</span>
-      </p>
-    );
-  }
+  const checked = useView((state) => state.checked);
+  const hasNone = local.length + found.length === 0;
   return (
     <div className="py-1">
+      {(hasNone || (checked !== "yes" && checked !== "no")) && (
+        <p className="p-4 text-sm">
+          <Checked />
+        </p>
+      )}
       <ProblemList problems={found} title={w.fromServer} />
       <ProblemList problems={local} />
     </div>

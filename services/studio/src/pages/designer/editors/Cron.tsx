@@ -1,4 +1,5 @@
 import { useMemo, useState } from "react";
+import { formatInZone } from "../../../lib/format";
 import { NotCron, nextTimes } from "../../../model/cron";
 import { w } from "../words";
 
@@ -43,11 +44,6 @@ export function Cron({
       throw error;
     }
   }, [value, zone]);
-  const format = new Intl.DateTimeFormat(document.documentElement.lang || undefined, {
-    dateStyle: "medium",
-    timeStyle: "medium",
-    timeZone: zone,
-  });
   return (
     <div className="space-y-1.5">
       <input
@@ -80,7 +76,7 @@ export function Cron({
           {next.length === 0 && w.never}
           <ol className="space-y-0.5 tabular-nums">
             {next.map((time) => (
-              <li key={time}>{format.format(time)}</li>
+              <li key={time}>{formatInZone(time, zone)}</li>
             ))}
           </ol>
         </div>

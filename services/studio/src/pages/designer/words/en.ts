@@ -110,6 +110,8 @@ export const en = {
   runTitle: "Run this version",
   runNote:
     "The draft is saved first. A version that has run never changes: the next save makes the next version.",
+  runNoteSaved:
+    "The version that is saved is started. One that has run never changes: the next save makes the next version.",
   runRefused: "It was not started",
   correlation: "Correlation id",
   inputJson: "JSON",
@@ -122,7 +124,15 @@ export const en = {
   version: (version: number) => `Version ${version}`,
   problems: "Problems",
   noProblems: "No problems found.",
+  noneHere: "This page found no problems.",
   noProblemsNote: "The server checks more when it publishes.",
+  /** By what the server has said of it. */
+  unchecked: {
+    no: "The server is being asked whether it is right.",
+    failed: "It could not be checked: the server does not answer. It is asked again.",
+    refused: "It could not be checked: the server refused the question. It checks it when it publishes.",
+    long: "It is too long to be checked here. The server checks it when it publishes.",
+  },
   isDraft: (type: string) => `${type} is a workflow that is not published yet.`,
   publishIt: (name: string) => `Open ${name} to publish it, to be used as an activity.`,
   checked: "The server has checked it, too.",
@@ -235,6 +245,7 @@ export const en = {
   clashTheirs: "Theirs",
   clashGone: "removed",
   clashWhole: "the activity",
+  clashPlace: "the place of the activity",
   was: "before:",
   isNow: "now:",
   noClash: "The changes touch different places and can be joined.",
@@ -299,7 +310,6 @@ export const en = {
   trialClear: "Hide the test run",
   trialKept: "Input, answers and pinned results are kept in this browser, never in the definition.",
   trialNotKept: "This is too long to be kept: it is gone when you leave the page.",
-  notObject: "Write a JSON object.",
   order: (number: number) => `Ran as number ${number}`,
   execution: "Execution",
   executionOf: (number: number, status: string) => `${number}: ${status}`,
