@@ -61,9 +61,13 @@ impl Topic {
         self.heard.insert(node, position);
     }
 
-    /// The nodes among these that have not confirmed this pointer. A higher revision confirms
-    /// nothing: it may be of a bucket that was deleted.
+    /// The nodes among these that have not confirmed this pointer, which is the one in this node's view.
+    /// A higher revision confirms nothing: it may be of a bucket that was deleted. For the same reason
+    /// nothing does while this view is older than what was written.
     pub(super) fn missing(&self, nodes: &[String], pointer: Option<&Pointer>) -> Vec<String> {
+        if self.noticed.as_ref().is_some_and(|noticed| is_behind(pointer, noticed)) {
+            return nodes.to_vec();
+        }
         let revision = pointer.map_or(0, |pointer| pointer.revision);
         let version_id = pointer.and_then(|pointer| pointer.version_id.as_ref());
         let has = |node: &&String| {
@@ -74,5 +78,17 @@ impl Topic {
             })
         };
         nodes.iter().filter(|node| !has(node)).cloned().collect()
+    }
+}
+
+/// Whether a view does not have yet what was written.
+fn is_behind(view: Option<&Pointer>, written: &Noticed) -> bool {
+    match view {
+        // Nothing was written about a definition that was never published.
+        None => written.revision > 0,
+        Some(view) => {
+            view.version < written.version
+                || (view.version == written.version && view.version_id != written.version_id)
+        }
     }
 }

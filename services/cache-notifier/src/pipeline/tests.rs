@@ -328,8 +328,8 @@ async fn pointers_are_made_anew_after_the_broker_was_wiped() {
     stop.cancel();
 }
 
-/// The view of this node lags.
-struct LatePointers(&'static str);
+/// The view of this node lags, or that of every node.
+struct LatePointers(Option<&'static str>);
 
 impl Faults for LatePointers {
     fn on(&self, _node: &str, _operation: &bus::Operation<'_>) -> bus::Fault {
@@ -337,7 +337,7 @@ impl Faults for LatePointers {
     }
 
     fn lag(&self, node: &str, bucket: Bucket) -> Duration {
-        let is_late = node == self.0 && bucket == Bucket::Definitions;
+        let is_late = self.0.is_none_or(|late| late == node) && bucket == Bucket::Definitions;
         if is_late { Duration::from_millis(300) } else { Duration::ZERO }
     }
 }
@@ -360,7 +360,7 @@ impl store::memory::Faults for SlowSecondRead {
 
 #[tokio::test(start_paused = true)]
 async fn a_view_that_lags_behind_a_wipe_retracts_nothing() {
-    let mut world = World::with_faults(Arc::new(LatePointers("notifier-1")));
+    let mut world = World::with_faults(Arc::new(LatePointers(Some("notifier-1"))));
     world.store = world.store.with_faults(Arc::new(SlowSecondRead::default()));
     let node = world.node("executor-1").await;
     let _stop = world.serving("notifier-1").await;
@@ -379,8 +379,24 @@ async fn a_view_that_lags_behind_a_wipe_retracts_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn views_that_all_lag_behind_a_wipe_confirm_no_new_version_g10() {
+    let world = World::with_faults(Arc::new(LatePointers(None)));
+    let node = world.node("executor-1").await;
+    let _stop = world.serving("notifier-1").await;
+    for version in 1..=3 {
+        world.publish(version).await;
+        world.announce(version).await;
+    }
+    world.bus.wipe();
+    world.publish(4).await;
+    let noticed = world.announce(4).await;
+    assert!(noticed.everywhere, "{noticed:?}");
+    assert_eq!(points_to(&node), Some("order-4".to_owned()));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_notifier_that_comes_after_a_wipe_waits_for_nodes_that_it_has_not_heard_of() {
-    let world = World::with_faults(Arc::new(LatePointers("executor-1")));
+    let world = World::with_faults(Arc::new(LatePointers(Some("executor-1"))));
     let node = world.node("executor-1").await;
     world.bus.wipe();
     let _stop = world.serving("notifier-1").await;
