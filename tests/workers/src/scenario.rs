@@ -412,7 +412,10 @@ pub(crate) async fn a_stopped_worker_finishes_what_is_in_hand(scene: &Scene) {
     assert!(worker.ended().await.success(), "it ends in order");
     assert_eq!(scene.place.count(&prefix, "begin", None), 3, "nothing is taken any more");
     assert_eq!(scene.place.count(&prefix, "end", None), 3, "and what is in hand is finished");
-    assert_eq!(scene.world.left(&kind).await, 2);
+    eventually("what is finished is acknowledged", PATIENCE, async || {
+        scene.world.left(&kind).await == 2
+    })
+    .await;
     let begun = Instant::now();
     let _second = scene.again(&prefix);
     for (_, instance) in &tasks {
