@@ -269,17 +269,9 @@ impl Queue for MemoryBus {
         let operation = Operation::Publish { subject: &subject, id: message.id() };
         let verdict = self.judge(operation).await?;
         let none = || Error::NotProvisioned(format!("no stream has the subject {subject}"));
-        if let Some(late) = verdict.late {
-            let bus = self.clone();
-            #[expect(
-                clippy::disallowed_methods,
-                reason = "a fault that a test asked for, in the twin"
-            )]
-            tokio::spawn(async move {
-                tokio::time::sleep(late).await;
-                // The caller has gone; nobody needs the result.
-                drop(bus.put(message));
-            });
+        if verdict.late.is_some() {
+            // The caller has gone; nobody needs the result.
+            self.when(verdict.late, |bus| drop(bus.put(message)));
             return Err(Error::Unknown("injected fault: the call is still in progress".to_owned()));
         }
         if verdict.twice {

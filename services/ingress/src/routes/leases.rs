@@ -11,6 +11,7 @@ use model::limits;
 use protocol::{TaskRequest, decode_body, header, subject};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 use utoipa::ToSchema;
 
 use super::tasks;
@@ -72,16 +73,24 @@ pub(super) async fn poll(
         ));
     };
     let (bus, draining) = (Arc::clone(&app.cx.bus), app.draining());
-    let taking = bus.take_tasks(&kinds, max, Duration::from_secs(wait));
-    let taken = tokio::select! {
-        biased;
-        taken = taking => taken.map_err(|error| unavailable(&error))?,
-        () = draining.cancelled() => {
-            return Err(Problem::overloaded("this server is stopping: poll again at another"));
+    let give_up = Instant::now() + Duration::from_secs(wait);
+    let items = loop {
+        let left = give_up.saturating_duration_since(Instant::now());
+        let taking = bus.take_tasks(&kinds, max, left);
+        let taken = tokio::select! {
+            biased;
+            taken = taking => taken.map_err(|error| unavailable(&error))?,
+            () = draining.cancelled() => {
+                return Err(Problem::overloaded("this server is stopping: poll again at another"));
+            }
+        };
+        let leasing = taken.iter().map(|handed| leased(&app, &caller, handed));
+        let items: Vec<_> = try_join_all(leasing).await?.into_iter().flatten().collect();
+        // Behind tasks that nobody waits for any more, others may wait.
+        if !items.is_empty() || taken.is_empty() || left.is_zero() {
+            break items;
         }
     };
-    let leasing = taken.iter().map(|handed| leased(&app, &caller, handed));
-    let items: Vec<_> = try_join_all(leasing).await?.into_iter().flatten().collect();
     Ok(Json(json!({"count": items.len(), "items": items})))
 }
 

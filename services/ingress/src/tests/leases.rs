@@ -75,6 +75,23 @@ async fn a_task_is_taken_kept_and_completed_at_three_nodes() {
 }
 
 #[tokio::test]
+async fn a_poll_goes_on_behind_tasks_that_nobody_waits_for() {
+    let world = World::new().await;
+    world.publish("ships", ships()).await;
+    for _ in 0..2 {
+        let id = world.begin("ships").await;
+        let bookmarks = format!("{API}/workflow-instances/{id}/bookmarks");
+        let bookmarks = world.get(&bookmarks).await.expect(200);
+        let task = bookmarks["items"][0]["payload"]["TaskId"].as_str().unwrap();
+        let path = format!("/tasks/{task}/complete");
+        post(world.router(), &path, json!({})).await.expect(200);
+        world.until(&id, "Finished").await;
+    }
+    let waiting = world.begin("ships").await;
+    assert_eq!(poll(world.router()).await["workflowInstanceId"], json!(waiting));
+}
+
+#[tokio::test]
 async fn an_attempt_that_is_over_is_fenced() {
     let world = World::new().await;
     world.start_timer().await;

@@ -142,17 +142,21 @@ async fn a_closed_bus_ends_what_listens() {
     assert!(matches!(bus.kv(Bucket::Leases).get("a").await, Err(Error::Closed)));
 }
 
+/// All messages of a stream of orders.
+fn orders() -> Place {
+    Place {
+        name: "p".to_owned(),
+        stream: "ORDERS".to_owned(),
+        subject: "orders.*".to_owned(),
+        from: Some(crate::From::All),
+        one_by_one: false,
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_restored_stream_has_the_same_messages_and_one_made_anew_has_others() {
     async fn first(bus: &MemoryBus) -> Taken {
-        let place = Place {
-            name: "p".to_owned(),
-            stream: "ORDERS".to_owned(),
-            subject: "orders.*".to_owned(),
-            from: Some(crate::From::All),
-            one_by_one: false,
-        };
-        bus.follow(&place).await.unwrap().next().await.unwrap().unwrap()
+        bus.follow(&orders()).await.unwrap().next().await.unwrap().unwrap()
     }
     let bus = bus();
     let anew = async || {
@@ -186,14 +190,7 @@ async fn a_removed_stream_says_what_is_lost_with_it() {
         let stored = bus.store(order, Duration::ZERO).await.unwrap();
         nanos.push(bus.stored_nanos("ORDERS", stored.sequence).unwrap());
     }
-    let place = Place {
-        name: "p".to_owned(),
-        stream: "ORDERS".to_owned(),
-        subject: "orders.*".to_owned(),
-        from: Some(crate::From::All),
-        one_by_one: false,
-    };
-    let mut messages = bus.follow(&place).await.unwrap();
+    let mut messages = bus.follow(&orders()).await.unwrap();
     let settled = messages.next().await.unwrap().unwrap();
     settled.settle.await;
     let in_hand = messages.next().await.unwrap().unwrap();

@@ -8,9 +8,9 @@ import { canChange, isOver } from "../../lib/states";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
-import { Field } from "../../ui/Field";
 import { Menu } from "../../ui/Menu";
 import { attempt, complain } from "../../ui/notices";
+import { Cancel } from "./Cancel";
 import { Migrate } from "./Migrate";
 import { Restart } from "./Restart";
 import { retry } from "./retrying";
@@ -20,7 +20,6 @@ type Asked = "cancel" | "delete" | "restart" | "migrate";
 /** What can be done with an instance in its state. */
 export function Actions({ detail }: { detail: Api["InstanceDetail"] }) {
   const [asked, setAsked] = useState<Asked>();
-  const [reason, setReason] = useState("");
   const client = useQueryClient();
   const navigate = useNavigate();
   const over = isOver(detail.subStatus);
@@ -72,24 +71,7 @@ export function Actions({ detail }: { detail: Api["InstanceDetail"] }) {
           },
         ]}
       />
-      {asked === "cancel" && (
-        <Confirm
-          title={t.instance.cancelThis}
-          verb={t.instance.cancelThis}
-          act={async () => {
-            await post(`/cancel${path}`, { reason: reason || undefined });
-            reload();
-          }}
-          onClose={close}
-        >
-          <p>{t.bulk.consequences.cancel}</p>
-          <Field
-            label={t.instance.reason}
-            value={reason}
-            onChange={(event) => setReason(event.target.value)}
-          />
-        </Confirm>
-      )}
+      {asked === "cancel" && <Cancel of={detail.id} onClose={close} onDone={reload} />}
       {asked === "delete" && (
         <Confirm
           title={t.instance.deleteThis}

@@ -6,9 +6,8 @@ import type { Api } from "../../api/types";
 import { useAddress } from "../../app/address";
 import { t } from "../../text";
 import { Button, buttonClass } from "../../ui/Button";
-import { Confirm } from "../../ui/Dialog";
-import { Field } from "../../ui/Field";
 import { attempt } from "../../ui/notices";
+import { Cancel } from "./Cancel";
 import { Migrate } from "./Migrate";
 import type { Offer } from "./offers";
 import { Restart } from "./Restart";
@@ -19,7 +18,6 @@ export function OfferButton({ offer, detail }: { offer: Offer; detail: Api["Inst
   const client = useQueryClient();
   const [, change] = useAddress();
   const [isAsking, setAsking] = useState(false);
-  const [reason, setReason] = useState("");
   const path = `/workflow-instances/${id(detail.id)}`;
   const reload = () => void client.invalidateQueries({ queryKey: ["instance", detail.id] });
   const close = () => setAsking(false);
@@ -49,24 +47,7 @@ export function OfferButton({ offer, detail }: { offer: Offer; detail: Api["Inst
       <Button onClick={() => void act()}>{t.deeds[offer.is]}</Button>
       {isAsking && offer.is === "restart" && <Restart detail={detail} onClose={close} />}
       {isAsking && offer.is === "migrate" && <Migrate detail={detail} onClose={close} onDone={reload} />}
-      {isAsking && offer.is === "cancel" && (
-        <Confirm
-          title={t.instance.cancelThis}
-          verb={t.instance.cancelThis}
-          act={async () => {
-            await post(`/cancel${path}`, { reason: reason || undefined });
-            reload();
-          }}
-          onClose={close}
-        >
-          <p>{t.bulk.consequences.cancel}</p>
-          <Field
-            label={t.instance.reason}
-            value={reason}
-            onChange={(event) => setReason(event.target.value)}
-          />
-        </Confirm>
-      )}
+      {isAsking && offer.is === "cancel" && <Cancel of={detail.id} onClose={close} onDone={reload} />}
     </>
   );
 }
