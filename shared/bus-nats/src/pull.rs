@@ -32,6 +32,8 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 /// again within it, and one that is paused does not pull.
 const MISSING_MAX: Duration = Duration::from_secs(30);
 
+/// What the server says when it has handed out as many messages as were asked for.
+pub(crate) const BATCH_COMPLETED: &str = "Batch Completed";
 /// There is no consumer, or its leader is being elected.
 const NOBODY: &str = "nobody answers";
 
@@ -183,8 +185,9 @@ impl Puller {
                 StatusCode::IDLE_HEARTBEAT => continue,
                 StatusCode::TIMEOUT if said.contains("Requests Pending") => End::Crowded,
                 StatusCode::TIMEOUT | StatusCode::NOT_FOUND => End::Done,
-                // The status of the request before, which ended with its last message.
-                _ if taken.is_empty() && said.contains("Batch Completed") => continue,
+                // All that were asked for are there or on their way: where the stream has several copies, the
+                // status may come before them. Or it is that of the request before.
+                _ if said.contains(BATCH_COMPLETED) => continue,
                 // The next message does not fit beside those that are taken.
                 _ if !taken.is_empty() && said.contains("MaxBytes") => End::Done,
                 StatusCode::NO_RESPONDERS => End::Broken(NOBODY.to_owned()),

@@ -1,6 +1,7 @@
 //! Tasks for workers that speak no NATS: taken from the consumers of their types, and answered at the
 //! address of the delivery, which any process knows how to use.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -21,6 +22,7 @@ use crate::hub::AckAddress;
 use crate::incarnation::has;
 use crate::options::ANSWER_MAX;
 use crate::pool::ACK_WAIT;
+use crate::pull::BATCH_COMPLETED;
 use crate::queue::timestamp;
 
 /// The longest single request for the next task: the server may have forgotten it.
@@ -144,6 +146,9 @@ impl NatsBus {
     }
 
     /// Takes tasks that wait now.
+    ///
+    /// Where the stream has several copies, the server hands a task out when the others have heard of it, and
+    /// its last status may come before the tasks: that says how many there are.
     async fn take_waiting(
         &self,
         pool: &Pool,
@@ -152,13 +157,18 @@ impl NatsBus {
     ) -> Result<(), Error> {
         let body = json!({"batch": max, "no_wait": true});
         let mut tasks = self.ask_for_tasks(pool, body).await?;
-        for _ in 0..max {
-            match tokio::time::timeout(ANSWER_MAX, tasks.next()).await {
+        let (mut got, mut sent) = (0, None);
+        while got < sent.unwrap_or(max) {
+            let patience = if sent.is_some() { REST_MAX } else { ANSWER_MAX };
+            match tokio::time::timeout(patience, tasks.next()).await {
                 Ok(Some(message)) if is_task(&message) => {
-                    handed.extend(self.handed(pool, &message))
+                    got += 1;
+                    handed.extend(self.handed(pool, &message));
                 }
                 // There are no others, or none that fit.
-                Ok(_) => break,
+                Ok(Some(status)) => sent = Some(sent_of(&status, max)),
+                Ok(None) => break,
+                Err(_) if sent.is_some() => break,
                 Err(_) => {
                     let inner = self.open()?;
                     let denied = inner.data_api.denied(&next(self, pool)?);
@@ -185,13 +195,18 @@ impl NatsBus {
         let mut reconnects = self.open()?.data.reconnects();
         let until = Instant::now() + wait + ANSWER_MAX;
         let (mut handed, mut open) = (Vec::new(), pools.len());
+        // The pools of which a task has come, and of which one is on its way behind its status.
+        let (mut come, mut coming) = (BTreeSet::new(), BTreeSet::new());
         let mut each = select_all(
             inboxes
                 .iter_mut()
                 .zip(pools)
-                .map(|(inbox, pool)| inbox.map(move |message| (pool, message))),
+                .enumerate()
+                .map(|(at, (inbox, pool))| inbox.map(move |message| (at, pool, message))),
         );
-        while open > 0 && handed.is_empty() {
+        while open > 0 && (handed.is_empty() || !coming.is_empty()) {
+            let rest = Instant::now() + REST_MAX;
+            let until = if handed.is_empty() { until } else { until.min(rest) };
             let next = tokio::time::timeout_at(until, each.next());
             let next = tokio::select! {
                 biased;
@@ -200,10 +215,17 @@ impl NatsBus {
                 _ = reconnects.changed() => break,
             };
             match next {
-                Ok(Some((pool, message))) if is_task(&message) => {
+                Ok(Some((at, pool, message))) if is_task(&message) => {
+                    come.insert(at);
+                    coming.remove(&at);
                     handed.extend(self.handed(pool, &message));
                 }
-                Ok(Some(_)) => open -= 1,
+                Ok(Some((_, _, status))) if sent_of(&status, 1) == 0 => open -= 1,
+                Ok(Some((at, _, _))) => {
+                    if !come.contains(&at) {
+                        coming.insert(at);
+                    }
+                }
                 Ok(None) | Err(_) => break,
             }
         }
@@ -246,6 +268,17 @@ impl NatsBus {
 fn next(bus: &NatsBus, pool: &Pool) -> Result<String, Error> {
     let call = format!("CONSUMER.MSG.NEXT.{}.{}", subject::TASKS_STREAM, pool.name);
     Ok(bus.open()?.data_api.subject(&call))
+}
+
+/// How many tasks the server hands out for a request of this many that ends with this status.
+fn sent_of(status: &Message, asked: usize) -> usize {
+    if status.description.as_deref().is_some_and(|said| said.contains(BATCH_COMPLETED)) {
+        return asked;
+    }
+    let headers = status.headers.as_ref();
+    let left = headers.and_then(|headers| headers.get("Nats-Pending-Messages"));
+    let left = left.and_then(|left| left.as_str().parse().ok()).unwrap_or(asked);
+    asked.saturating_sub(left)
 }
 
 fn is_task(message: &Message) -> bool {

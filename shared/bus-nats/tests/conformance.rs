@@ -9,7 +9,7 @@ use bus::conformance::outside;
 use bus_nats::{NatsBus, Options, connect};
 use protocol::Message;
 use serde_json::{Value, json};
-use testkit::{TestNats, nats};
+use testkit::{TestNats, nats, nats_cluster};
 use tokio::sync::Mutex;
 
 /// Servers that live until their suite is over.
@@ -37,6 +37,23 @@ async fn nats_keeps_the_promises_of_the_queue() {
 async fn nats_keeps_the_promises_of_tasks() {
     let servers = Servers::default();
     bus::conformance::tasks::exercise(async || servers.make().await).await;
+}
+
+/// With several copies, the last status of a pull comes before what it is about.
+#[tokio::test]
+async fn nats_keeps_the_promises_of_tasks_with_three_copies() {
+    let cluster = nats_cluster().await;
+    let urls: Vec<_> = cluster.iter().map(TestNats::url).collect();
+    let client = async_nats::connect(urls.as_slice()).await.unwrap();
+    let context = async_nats::jetstream::new(client);
+    let make = async || {
+        // There is none before the first.
+        drop(context.delete_stream("STAUNCH_TASKS").await);
+        let bus = connect(Options::new(urls.join(","))).await.unwrap();
+        bus.provision(3).await.unwrap();
+        bus
+    };
+    bus::conformance::tasks::exercise(make).await;
 }
 
 #[tokio::test]
