@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use api_client::Failure;
 use async_trait::async_trait;
-use tokio_util::sync::CancellationToken;
 
 /// The end of a node that was told to stop.
 #[derive(Clone, Debug)]
@@ -36,15 +35,4 @@ pub trait Arena: Send + Sync {
     /// # Errors
     /// When it does not become ready.
     async fn restart(&mut self, node: usize) -> Result<(), Failure>;
-
-    /// Writes keys that nobody else wants to the cluster's broker, one in this time, until `stop`;
-    /// returns how long each took. It is what this broker does at best on this machine.
-    ///
-    /// # Errors
-    /// When the broker does not take them.
-    async fn write_keys(
-        &self,
-        every: Duration,
-        stop: &CancellationToken,
-    ) -> Result<Vec<Duration>, Failure>;
 }

@@ -53,10 +53,10 @@ pub async fn check(
     let ended = failover::run(site, arena.as_deref_mut(), report).await;
     report.end(ended);
     report.begin("5 high availability");
-    let ended = availability::run(site, arena.as_deref_mut(), report).await;
+    let ended = availability::run(site, arena, report).await;
     report.end(ended);
     report.begin("6 distributed lock");
-    let ended = lock::run(site, arena.as_deref(), report).await;
+    let ended = lock::run(site, report).await;
     report.end(ended);
 }
 

@@ -5,12 +5,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use api_client::{Failure, Histogram, Kind, text};
-use futures::FutureExt as _;
 use serde_json::{Value, json};
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
-use crate::Arena;
 use crate::figure::Times;
 use crate::report::Report;
 use crate::runtime::{count_of, nodes_of, shares};
@@ -23,11 +21,11 @@ const CALLERS: usize = 50;
 const ROUNDS: usize = 12;
 /// The limit that Elsa's guide gives for locks in Redis.
 const LEASE_MAX: Duration = Duration::from_millis(100);
-/// A lease may take this many times as long as what is done alone at the same time on the same broker
-/// ([`Alone`]): it is asked for, waited for, and handed on.
-const ALONE_MAX: u32 = 5;
-/// The time between two of what is done alone.
-const ALONE_EVERY: Duration = Duration::from_millis(10);
+/// A lease may take this many times as long as the nodes need for a question of readiness at the same time,
+/// for which they ask the broker and the database: a lease is asked for, waited for, and handed on.
+const QUESTIONS_MAX: u32 = 5;
+/// The time between two questions of readiness.
+const QUESTION_EVERY: Duration = Duration::from_millis(10);
 /// Of fewer leases than this, p99 is the slowest one, which says how busy the machine was at one moment:
 /// one of them may be late.
 const LEASES_FOR_P99: f64 = 100.0;
@@ -45,18 +43,7 @@ struct Round {
     wrong: Vec<String>,
 }
 
-/// What this cluster does at best on this machine, beside the rounds: a busy machine is slow for both.
-struct Alone {
-    /// The name of what was done.
-    what: &'static str,
-    times: Times,
-}
-
-pub(crate) async fn run(
-    site: &Site,
-    arena: Option<&(dyn Arena + 'static)>,
-    report: &mut Report,
-) -> Result<(), Failure> {
+pub(crate) async fn run(site: &Site, report: &mut Report) -> Result<(), Failure> {
     let definition = site.name("contended");
     site.publish(site.any(0), &workflow::waiting(&definition)).await?;
     report.doing(&format!("{CALLERS} simultaneous resumes of one instance, {ROUNDS} times"));
@@ -73,7 +60,7 @@ pub(crate) async fn run(
         }
         Ok::<_, Failure>(())
     };
-    let alone = beside(rounds, site, arena).await?;
+    let answers = beside(rounds, site).await?;
     let after = site.readings().await?;
     let times: Times = times.into_iter().collect();
     let wrong_text =
@@ -83,36 +70,30 @@ pub(crate) async fn run(
     let figures = format!("callers at {}; ran on {}", shares(&said), shares(&ran));
     report.check("who won", true, &figures, json!({"callersAt": said, "ranOn": ran}));
     let each = before.iter().zip(&after).map(|(before, after)| after.histogram(before, LEASE));
-    leases(each.fold(Histogram::default(), |all, one| all.and(&one)), &alone, report);
+    leases(each.fold(Histogram::default(), |all, one| all.and(&one)), &answers, report);
     Ok(())
 }
 
-/// Runs the rounds, and does something alone meanwhile: writes of keys that nobody else wants on a
-/// broker of its own, and on a running cluster questions whether the nodes are ready.
+/// Runs the rounds, and asks the nodes meanwhile whether they are ready: a busy machine is slow for both.
 async fn beside(
     rounds: impl Future<Output = Result<(), Failure>>,
     site: &Site,
-    arena: Option<&(dyn Arena + 'static)>,
-) -> Result<Alone, Failure> {
+) -> Result<Times, Failure> {
     let stop = CancellationToken::new();
     let rounds = async {
         let ended = rounds.await;
         stop.cancel();
         ended
     };
-    let (what, times) = match arena {
-        Some(arena) => ("a write alone", arena.write_keys(ALONE_EVERY, &stop)),
-        None => ("an answer of readiness", questions(site, &stop).map(Ok).boxed()),
-    };
-    let (ended, times) = tokio::join!(rounds, times);
+    let (ended, answers) = tokio::join!(rounds, questions(site, &stop));
     ended?;
-    Ok(Alone { what, times: times?.into_iter().collect() })
+    Ok(answers.into_iter().collect())
 }
 
 /// Asks one node after the other whether it is ready, for which it asks the broker and the database,
 /// until `stop`; returns how long each answer took.
 async fn questions(site: &Site, stop: &CancellationToken) -> Vec<Duration> {
-    let mut ticks = tokio::time::interval(ALONE_EVERY);
+    let mut ticks = tokio::time::interval(QUESTION_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut times = Vec::new();
     for number in 0.. {
@@ -128,16 +109,17 @@ async fn questions(site: &Site, stop: &CancellationToken) -> Vec<Duration> {
     times
 }
 
-fn leases(waits: Histogram, alone: &Alone, report: &mut Report) {
+fn leases(waits: Histogram, answers: &Times, report: &mut Report) {
     const NAME: &str = "a lease is taken in time at p99";
     if waits.count() == 0.0 {
         report.skip(NAME, "the nodes named run no workflows, so they have no figures");
         return;
     }
-    let best = (alone.times.len() > 0).then(|| alone.times.at(0.99));
-    let bound = best.map_or(LEASE_MAX, |best| LEASE_MAX.max(best * ALONE_MAX));
-    let best_text =
-        best.map(|best| format!("; {} {:.1} ms at p99", alone.what, best.as_secs_f64() * 1_000.0));
+    let answer = (answers.len() > 0).then(|| answers.at(0.99));
+    let bound = answer.map_or(LEASE_MAX, |answer| LEASE_MAX.max(answer * QUESTIONS_MAX));
+    let answer_text = answer.map(|answer| {
+        format!("; an answer of readiness {:.1} ms at p99", answer.as_secs_f64() * 1_000.0)
+    });
     let bound = waits.rounded_up(bound.as_secs_f64());
     let bound_ms = bound * 1_000.0;
     let [p50, p95, p99] = [0.5, 0.95, 0.99].map(|part| waits.at(part));
@@ -160,7 +142,7 @@ fn leases(waits: Histogram, alone: &Alone, report: &mut Report) {
         text(p95),
         text(p99),
         within * 100.0,
-        best_text.unwrap_or_default()
+        answer_text.unwrap_or_default()
     );
     let ms = |(_, upper): (f64, f64)| upper * 1_000.0;
     let data = json!({
@@ -225,20 +207,20 @@ mod tests {
     use crate::report::CheckResult;
 
     #[test]
-    fn a_lease_is_compared_with_what_the_cluster_does_alone_at_the_same_time() {
+    fn a_lease_is_compared_with_what_the_nodes_answer_at_the_same_time() {
         let text =
             "x_bucket{le=\"0.1\"} 80\nx_bucket{le=\"0.25\"} 100\nx_bucket{le=\"+Inf\"} 100\n";
         let waits = Reading::parse(text).histogram(&Reading::default(), "x");
         let judged = |times: &[u64]| {
-            let times = times.iter().copied().map(Duration::from_millis).collect();
+            let times: Times = times.iter().copied().map(Duration::from_millis).collect();
             let mut report = Report::new(|_| {});
-            leases(waits.clone(), &Alone { what: "an answer", times }, &mut report);
+            leases(waits.clone(), &times, &mut report);
             (report.checks()[0].result, report.checks()[0].figures.clone())
         };
         let (quick, slow) = (judged(&[10; 20]), judged(&[50; 20]));
         assert_eq!(quick.0, CheckResult::Failed, "{}", quick.1);
         assert!(
-            quick.1.ends_with("within 100 ms: 80.0 %; an answer 10.0 ms at p99"),
+            quick.1.ends_with("within 100 ms: 80.0 %; an answer of readiness 10.0 ms at p99"),
             "{}",
             quick.1
         );
@@ -255,7 +237,7 @@ mod tests {
             );
             let waits = Reading::parse(&text).histogram(&Reading::default(), "x");
             let mut report = Report::new(|_| {});
-            leases(waits, &Alone { what: "an answer", times: Times::default() }, &mut report);
+            leases(waits, &Times::default(), &mut report);
             (report.checks()[0].result, report.checks()[0].figures.clone())
         };
         let allowed = "; 1 of 17 is late, as one may be of 10 to 99 leases";
@@ -285,7 +267,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nodes_that_others_have_started_are_asked_beside_the_rounds() {
+    async fn nodes_are_asked_beside_the_rounds() {
         // Another test may have set it.
         drop(rustls::crypto::ring::default_provider().install_default());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -295,11 +277,10 @@ mod tests {
             tokio::time::sleep(Duration::from_millis(500)).await;
             Ok(())
         };
-        let alone = tokio::select! {
-            alone = beside(rounds, &site, None) => alone.unwrap(),
+        let answers = tokio::select! {
+            answers = beside(rounds, &site) => answers.unwrap(),
             () = answer(&listener) => panic!("nobody answers"),
         };
-        assert_eq!(alone.what, "an answer of readiness");
-        assert!(alone.times.len() > 0);
+        assert!(answers.len() > 0);
     }
 }

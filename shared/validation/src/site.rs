@@ -297,7 +297,7 @@ async fn greet(client: Client) -> Result<(Member, Vec<Value>), Failure> {
             client.server()
         )),
         Kind::Unavailable => failure,
-        _ => Failure::failed(format!("{}: {failure}", client.server())),
+        kind => Failure::new(kind, format!("{}: {failure}", client.server())),
     })?;
     let node = text(&body, "node");
     let live = body["items"].as_array().cloned().unwrap_or_default();

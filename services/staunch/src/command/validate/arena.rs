@@ -1,10 +1,7 @@
 //! The cluster that `validate --local` starts on this machine and stops again.
 
-use std::time::Duration;
-
 use async_trait::async_trait;
 use cluster::{Cluster, Database, Plan};
-use tokio_util::sync::CancellationToken;
 use validation::{Arena, Ending};
 
 use crate::{Failure, say};
@@ -84,14 +81,6 @@ impl Arena for LocalCluster {
 
     async fn restart(&mut self, node: usize) -> Result<(), Failure> {
         Ok(self.cluster.node_mut(node).restart().await?)
-    }
-
-    async fn write_keys(
-        &self,
-        every: Duration,
-        stop: &CancellationToken,
-    ) -> Result<Vec<Duration>, Failure> {
-        Ok(raw::write_keys(&self.cluster.nats_url(), every, stop).await?)
     }
 }
 

@@ -16,9 +16,6 @@ use pace::MANY;
 
 use std::time::Duration;
 
-use tokio::time::{Instant, MissedTickBehavior};
-use tokio_util::sync::CancellationToken;
-
 /// The addresses of both.
 #[derive(Clone, Debug)]
 pub struct Target {
@@ -26,32 +23,6 @@ pub struct Target {
     pub nats_url: String,
     /// A database for this measurement alone: tables are created in it and removed.
     pub database_url: String,
-}
-
-/// Writes keys that nobody else wants, one after the other, until `stop`; returns the time of each
-/// write. Removes its bucket.
-///
-/// # Errors
-/// When the broker cannot be reached or refuses a write.
-pub async fn write_keys(
-    nats_url: &str,
-    every: Duration,
-    stop: &CancellationToken,
-) -> anyhow::Result<Vec<Duration>> {
-    let broker = nats::Broker::connect(nats_url).await?;
-    broker.bucket().await?;
-    let mut ticks = tokio::time::interval(every);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut times = Vec::new();
-    while stop.run_until_cancelled(ticks.tick()).await.is_some() {
-        let key = nats::number();
-        let began = Instant::now();
-        let revision = broker.create(key).await?;
-        times.push(began.elapsed());
-        broker.remove(key, revision).await?;
-    }
-    broker.clean().await;
-    Ok(times)
 }
 
 /// Measures every bound for `length`. Calls `say` with each result.
