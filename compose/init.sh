@@ -68,7 +68,11 @@ END
 # Those who watch.
 printf '%s' "$metrics_key" | write /secrets/prometheus/metrics-key 0444
 # The links of the alerts lead to the book that the nodes show.
-sed "s|http://localhost:5001/docs/book|$RUNBOOKS_URL/docs/book|" /alerts.yaml |
+book=$RUNBOOKS_URL
+while [ "$book" != "${book%/}" ]; do book=${book%/}; done
+# In a replacement, sed reads these three characters as something else.
+book=$(printf '%s' "$book/docs/book" | sed 's/[&|\\]/\\&/g')
+sed "s|http://localhost:5001/docs/book|$book|" /alerts.yaml |
     write /secrets/prometheus/alerts.yaml 0444
 secret grafana-password | write /secrets/grafana/password 0444
 

@@ -5,8 +5,8 @@ set -eu
 version=unknown
 # The address of the releases, below which each version has a folder.
 releases=
-unset from
-prefix=${HOME:-}/.local
+unset from prefix
+home=${HOME:+$HOME/.local}
 
 usage() {
     place=${releases:+$releases/v$version}
@@ -16,7 +16,7 @@ Usage: install.sh [--from PLACE] [--version VERSION] [--prefix FOLDER]
   --from PLACE       URL or folder with the archives and their SHA256SUMS
                      (${place:-must be given: this script comes from no release})
   --version VERSION  the version to install ($version)
-  --prefix FOLDER    installs FOLDER/bin/staunch ($prefix)
+  --prefix FOLDER    installs FOLDER/bin/staunch (${home:-must be given: HOME is not set})
 END
 }
 
@@ -96,6 +96,10 @@ digest() {
 [ "$version" != unknown ] || fail 'which version? Give --version'
 [ -n "${from-$releases}" ] || fail 'from where? Give --from with a URL or a folder'
 from=${from-$releases/v$version}
+if [ -z "${prefix+given}" ]; then
+    [ -n "$home" ] || fail 'where to? HOME is not set: give --prefix with a folder, such as /usr/local'
+    prefix=$home
+fi
 case $prefix in
 /?*) ;;
 *) fail "--prefix $prefix: give an absolute path" ;;

@@ -1,10 +1,9 @@
 """Checks the Helm chart, and the manifests that are rendered from it, without a cluster.
 
 Renders the chart with every file of its folder `ci`, and compares the manifests of
-compose/kubernetes with what the chart says, and its files/settings.yaml with
-docs/configuration.md (UPDATE_EXPECT=1 writes both). Everything is validated against the schemas of
-four versions of Kubernetes, and against the CRDs of KEDA, the Prometheus operator and the Gateway API. Every
-flag and variable is compared with the binary.
+compose/kubernetes with what the chart says (UPDATE_EXPECT=1 writes them), and its files/settings.yaml with
+the binary. Everything is validated against the schemas of four versions of Kubernetes, and against the CRDs
+of KEDA, the Prometheus operator and the Gateway API. Every flag and variable is compared with the binary.
 
 Usage: chart_check.py STAUNCH
 """
@@ -59,6 +58,39 @@ SCORE_WITHOUT = [
     "container-image-pull-policy",
     "deployment-replicas",
 ]
+# Texts that neither the chart nor the binary takes, by the setting.
+WRONG = {
+    "flowchart-mode": ["tokens", "Token"],
+    "incident-strategy": ["ignore"],
+    "log-persistence": ["all"],
+    "tls-client-auth": ["maybe"],
+    "script-libraries": ["jquery"],
+    "oidc-algorithms": ["HS256"],
+    "oidc-leeway": ["6m"],
+    "oidc-keys-time": ["30s"],
+    "oidc-roles": ["{bad", "[]", "{},{}"],
+    "retry-strategies": ["{}x"],
+    "call-hosts": ["order", "order=a:80", "=a", "a=b..c"],
+    "nats-subjects": ["x", "x=$SYS.>", "*=orders.>|staunch.>"],
+    "nats-buckets": ["=a", "*=STAUNCH_X"],
+    "script-config": ["novalue"],
+    "cors-origins": ["*", "example.com", "https://a/"],
+    "payload-store": ["ftp://x", "s3://", "nats,s3:/x"],
+    "archive-to": ["s3:/x", "gs://x"],
+    "limit-address": ["0/1m", "1/0s", "1/25h", "4294967295/1ms"],
+    "log": ["verbose", "executor=loud", "info,"],
+    "otlp-endpoint": ["localhost:4318", "ftp://x", "http://c:99999"],
+    "smtp-from": ["nobody"],
+    "timer-scan-seconds": ["3601"],
+    "executor-concurrency": ["100001"],
+}
+
+
+def escaped(text):
+    """A text as the flag `--set` reads it."""
+    return re.sub(r"([,={}\[\]\\])", r"\\\1", text)
+
+
 # Values that are refused, with a part of the reason.
 REFUSED = [
     ("", "set nats.url"),
@@ -90,6 +122,64 @@ REFUSED = [
     ),
     ("nats.enabled=true,settings.node=a", "settings.node is not taken here: the chart sets it itself"),
     # Values that no node would take, and names that none would read.
+    *[
+        (
+            f"nats.enabled=true,settings.{name}={escaped(text)}",
+            f"settings.{name} is {json.dumps(text)}: it must be",
+        )
+        for name, texts in WRONG.items()
+        for text in texts
+    ],
+    (
+        "nats.enabled=true,extraEnv[0].name=STAUNCH_FLOWCHART_MODE,extraEnv[0].value=tokens",
+        'the value of STAUNCH_FLOWCHART_MODE in extraEnv is "tokens": it must be counter or token',
+    ),
+    (
+        "nats.enabled=true,extraEnv[0].name=STAUNCH_SMTP_URL,extraEnv[0].value=h:25",
+        "it must begin with smtp:// or smtps://",
+    ),
+    (
+        "nats.enabled=true,extraEnv[0].name=STAUNCH_SQL_CONNECTIONS,extraEnv[0].value=a=oracle://x",
+        "it must be NAME=URL",
+    ),
+    # Settings that do not fit each other.
+    ("nats.enabled=true,settings.tls-cert=/a", "settings.tls-cert is set and tls-key is not"),
+    ("nats.enabled=true,settings.tls-key=/a", "settings.tls-key is set and tls-cert is not"),
+    ("nats.enabled=true,settings.nats-tls-cert=/a", "nats-tls-cert is set and nats-tls-key is not"),
+    ("nats.enabled=true,settings.tls-client-ca=/a", "settings.tls-client-ca is set and tls-cert is not"),
+    ("nats.enabled=true,settings.tls-client-auth=optional", "and tls-client-ca is not"),
+    (
+        "nats.enabled=true,secretsKeySecret.name=s,settings.secrets-key-file=/a",
+        "secretsKeySecret and settings.secrets-key-file are both set",
+    ),
+    (
+        "nats.enabled=true,auth.schemes=identity,auth.adminName=a,auth.adminPasswordSecret.name=s,"
+        "settings.admin-password-file=/a",
+        "auth.adminPasswordSecret and settings.admin-password-file are both set",
+    ),
+    (
+        "nats.enabled=true,auth.schemes=identity,settings.admin-password-file=/a",
+        "the first user has no name: set auth.adminName",
+    ),
+    (
+        "nats.enabled=true,settings.access-token-time=3h",
+        "access-token-time is 3h and refresh-token-time is 2h",
+    ),
+    ("nats.enabled=true,settings.require-https=true", "require-https is set, and links begin with http://"),
+    ("nats.enabled=true,auth.schemes=oidc", "auth.schemes has oidc, and there is no oidc-"),
+    (
+        "nats.enabled=true,auth.schemes=oidc,settings.oidc-audience=a,settings.oidc-issuer=http://a",
+        "it must begin with https://",
+    ),
+    (
+        r"nats.enabled=true,auth.schemes=oidc\,identity,settings.oidc-audience=a,"
+        "settings.oidc-issuer=https://a,settings.token-issuer=https://a",
+        "choose another token-issuer",
+    ),
+    (
+        "nats.enabled=true,workloads.all.autoscaling.enabled=true,workloads.all.resources.requests.cpu=null",
+        "set its resources.requests.cpu",
+    ),
     ("nats.enabled=true,settings.lease-ttl=10", 'settings.lease-ttl is "10": it must be a time'),
     ("nats.enabled=true,settings.lease-ttl=0s", 'settings.lease-ttl is "0s": it must be at least 1s'),
     (
@@ -206,9 +296,23 @@ REFUSED = [
         "cronJobs.a.keySecret.name=a,cronJobs.a.keySecret.key=a",
         "extraEnv sets STAUNCH_API_KEY_FILE, and cronJobs.a.keySecret says the same",
     ),
+    *[
+        (
+            f"nats.enabled=true,extraEnv[0].name={name},extraEnv[0].value=timer",
+            "each Deployment says its role",
+        )
+        for name in ["STAUNCH_ROLE", "STAUNCH_ROLE_FILE"]
+    ],
+    *[
+        (
+            f"nats.enabled=true,extraEnv[0].name={name},extraEnv[0].value=a",
+            f"the value of {name} in extraEnv is a secret",
+        )
+        for name in ["STAUNCH_API_KEY", "STAUNCH_SECRETS_KEY", "AWS_SECRET_ACCESS_KEY"]
+    ],
     (
-        "nats.enabled=true,extraEnv[0].name=STAUNCH_ROLE,extraEnv[0].value=timer",
-        "each Deployment says its role",
+        "nats.enabled=true,extraEnv[0].name=A,extraEnv[0].value=$(B),extraEnv[1].name=B,extraEnv[1].value=b",
+        "extraEnv uses $(B) where there is no such variable yet",
     ),
     ("nats.enabled=true,extraEnv[0].name=A", "extraEnv/0"),
     (
@@ -242,7 +346,8 @@ REFUSED = [
         "database.ownerUrlSecret.name",
     ),
     (
-        "nats.enabled=true,settings.tls-client-ca=/a,cronJobs.a.schedule=@daily,"
+        "nats.enabled=true,settings.tls-client-ca=/a,settings.tls-cert=/b,settings.tls-key=/c,"
+        "cronJobs.a.schedule=@daily,"
         "cronJobs.a.definition=a,cronJobs.a.keySecret.name=a,cronJobs.a.keySecret.key=a",
         "cronJobs show no certificate",
     ),
@@ -255,11 +360,50 @@ REFUSED = [
         "nats.enabled=true,gateway.enabled=true,gateway.name=g,gateway.host=*.example.com",
         "set publicUrl, such as https://flows.example.com",
     ),
-    ("nats.enabled=true,publicUrl=https://*.example.com", "publicUrl"),
+    *[
+        (f"nats.enabled=true,publicUrl={url}", f'publicUrl is "{url}": it must be a URL')
+        for url in [
+            "https://*.example.com",
+            "https://",
+            "https://a?x=1",
+            "https://a/#f",
+            "https://a b",
+            "https://a:99999",
+            "https://u:p@a",
+            "ftp://a",
+        ]
+    ],
+    (
+        "nats.enabled=true,ingress.enabled=true,ingress.path=/flows",
+        "ingress.enabled needs publicUrl or ingress.host",
+    ),
+    ("nats.enabled=true,gateway.enabled=true,gateway.name=g", "needs publicUrl or gateway.host"),
     # What Kubernetes would refuse later.
     ("nats.enabled=true,labels.tier=1", "labels/tier"),
     ("nats.enabled=true,labels.tier=a b", "labels/tier"),
-    ("nats.enabled=true,labels.a b=c", "invalid propertyName 'a b'"),
+    ("nats.enabled=true,labels.a b=c", "at '/labels': additional properties 'a b' not allowed"),
+    ("nats.enabled=true,service.annotations.a b=c", "at '/service/annotations': additional"),
+    ("nats.enabled=true,nodeSelector.a b=c", "at '/nodeSelector': additional properties 'a b'"),
+    (
+        "nats.enabled=true,cronJobs.Nightly.schedule=@daily",
+        "at '/cronJobs': additional properties 'Nightly' not allowed",
+    ),
+    ("nats.enabled=true,settings=null", "missing property 'settings'"),
+    ("nats.enabled=true,database=null", "missing property 'database'"),
+    ("nats.enabled=true,image.repository=reg:5000/a/b:1.2", "image/repository"),
+    ("nats.enabled=true,image.repository=Reg/Staunch", "image/repository"),
+    ("nats.enabled=true,image.pullSecrets={A b}", "image/pullSecrets/0"),
+    ("nats.enabled=true,nats.image=a b", "nats/image"),
+    ("nats.url=nats://a:99999", "nats/url"),
+    ("nats.url=nats://a b:4222", "nats/url"),
+    ("nats.enabled=true,nats.monitoring=a:99999", "nats/monitoring"),
+    ("nats.enabled=true,monitoring.interval=0s", "monitoring/interval"),
+    ("nats.enabled=true,auth.apiKeySecret.name=a..b", "apiKeySecret/name"),
+    ("nats.enabled=true,priorityClassName=A B: c", "priorityClassName"),
+    ("nats.enabled=true,serviceAccount.name=A b", "serviceAccount/name"),
+    ("nats.enabled=true,ingress.className=a: b", "ingress/className"),
+    ("nats.enabled=true,gateway.name=a: b", "gateway/name"),
+    (f"nats.enabled=true,ingress.host={'a' * 64}.example", "ingress/host"),
     ("nats.enabled=true,podAnnotations.a=true", "podAnnotations/a"),
     ("nats.enabled=true,service.annotations.a=1", "service/annotations/a"),
     ("nats.enabled=true,ingress.annotations.a=1", "ingress/annotations/a"),
@@ -271,10 +415,16 @@ REFUSED = [
         "which the chart makes",
     ),
     ("nats.enabled=true,labels.a=b,monitoring.labels.a=c", "which labels has, too"),
-    ("nats.enabled=true,trustedProxies={999.1.1.1/99}", "trustedProxies/0"),
-    ("nats.enabled=true,trustedProxies={10.0.0.0/33}", "trustedProxies/0"),
-    ("nats.enabled=true,trustedProxies={fd00::/129}", "trustedProxies/0"),
-    ("nats.enabled=true,trustedProxies={10.0.0}", "trustedProxies/0"),
+    *[
+        (
+            f"nats.enabled=true,trustedProxies={{::1,{network}}}",
+            f'trustedProxies[1] is "{network}": it must be an address or a network',
+        )
+        for network in ["999.1.1.1/99", "10.0.0.0/33", "fd00::/129", "10.0.0", "0.0.0.0/0", "::::/64"]
+    ],
+    ("nats.enabled=true,trustedProxies={10.1.2.3/8}", "has bits behind its prefix"),
+    ("nats.enabled=true,networkPolicy.egressExcept={10.0.0.1/8}", "has bits behind its prefix"),
+    ("nats.enabled=true,networkPolicy.egressExcept={::::/16}", "egressExcept/0"),
     ("nats.enabled=true,networkPolicy.egressExcept={169.254.0.0}", "egressExcept/0"),
     *[
         (
@@ -308,57 +458,7 @@ ACCOUNTS = [
     ("nats.url=nats://n:4222,nats.monitoring=n:8222,nats.account=$G", "$G"),
 ]
 
-# Settings that the chart makes of other values: those values, or nothing if it sets them itself.
-OWN = {
-    "admin-listen": "",
-    "admin-name": "auth.adminName",
-    "admin-password": "auth.adminPasswordSecret",
-    "api-key": "auth.apiKeySecret",
-    "auth": "auth.schemes",
-    "base-path": "ingress.path",
-    "base-url": "publicUrl",
-    "database-url": "database.urlSecret",
-    "drain-delay": "stopDelaySeconds",
-    "drain-seconds": "drainSeconds",
-    "listen": "",
-    "log-format": "",
-    "metrics-key": "monitoring.keySecret",
-    "nats-ca": "nats.caSecret",
-    "nats-creds": "nats.credsSecret",
-    "nats-url": "nats.url",
-    "node": "",
-    "role": "topology",
-    "secrets-key": "secretsKeySecret",
-    "trusted-proxies": "trustedProxies",
-}
-
-# The least and the most of settings, as the binary has them; others are a number or a time above 0.
-RANGES = {
-    "access-token-time": (None, "720h"),
-    "ack-wait": (None, "3s"),
-    "database-committers": ("1", "32"),
-    "database-connections": ("1", "1000"),
-    "database-statement-time": ("1s", "10m"),
-    "database-wait": ("100ms", "1m"),
-    "event-wait": ("1s", "720h"),
-    "lease-ttl": ("1s", "60s"),
-    "lease-wait": (None, "60s"),
-    "max-body-bytes": (None, "8388608"),
-    "nats-wait": ("1s", "10m"),
-    "payload-above": ("4096", "262144"),
-    "payload-bytes": ("1048576", "4294967296"),
-    "payload-kept": ("1h", "720h"),
-    "presence-ttl": ("1s", "60s"),
-    "refresh-token-time": (None, "720h"),
-    "retain-audit": ("1h", None),
-    "retain-cancelled": ("1h", None),
-    "retain-dead": ("1h", None),
-    "retain-every-seconds": ("1", "86400"),
-    "retain-faulted": ("1h", None),
-    "retain-finished": ("1h", None),
-}
 UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
-NUMBERS = ("COUNT", "BYTES", "SECONDS", "MILLISECONDS")
 
 # Values that make the public address, with the base-url and the base-path that the nodes get.
 ADDRESSES = [
@@ -830,6 +930,65 @@ def check_accounts():
             complain(f"{values}: KEDA asks in {said}, not in {account}")
 
 
+# Texts that look like numbers, and like true.
+ODD_NAMES = ",".join(
+    [
+        "nats.url=nats://n:4222,nats.credsSecret.name=123,nats.caSecret.name=true",
+        "monitoring.keySecret.name=123,monitoring.keySecret.key=456,image.pullSecrets={123,true}",
+        "priorityClassName=123,serviceAccount.name=true,auth.apiKeySecret.name=123",
+        "ingress.host=1.2,ingress.className=1,ingress.tlsSecret=123",
+        "gateway.name=123,gateway.namespace=456,gateway.section=789,gateway.host=a",
+    ]
+)
+# Releases whose names would make one that no Service may have.
+BAD_RELEASES = ["a.b", "1a", "staunch.x", f"staunch-{'a' * 31}.b"]
+# Releases whose names are cut where a dash is.
+LONG_RELEASES = ["a" * 53, f"staunch-{'a' * 30}---b", f"{'a' * 38}-b"]
+
+
+def check_names():
+    """Texts stay texts, and names are such that Kubernetes takes them."""
+    enabled = "monitoring.enabled=true,ingress.enabled=true,gateway.enabled=true"
+    for namespace in ("staunch", "123"):
+        arguments = ["template", "true", str(CHART), "--namespace", namespace, "--kube-version", NEWEST]
+        ran = helm(*arguments, "--set-string", ODD_NAMES, "--set", enabled)
+        if ran.returncode:
+            complain(f"names that look like numbers: {ran.stderr}")
+        for document in documents(ran.stdout):
+            validate("names that look like numbers", document, VERSIONS)
+            for path, value in leaves(document):
+                is_text = path[-1] in ("name", "namespace", "key", "secretName", "sectionName")
+                if is_text and not isinstance(value, str):
+                    complain(f"{name_of(document)}: {path} is {value!r}, and no text")
+    for release in BAD_RELEASES:
+        ran = helm("template", release, str(CHART), "--kube-version", NEWEST, "--set", "nats.enabled=true")
+        if f"the release is called {release}, and the Services take its name" not in ran.stderr:
+            complain(f"the release {release} is not refused: {ran.stderr[-300:]}")
+    cron = "cronJobs.abcdefghijk.schedule=@daily,cronJobs.abcdefghijk.definition=a"
+    cron += ",cronJobs.abcdefghijk.keySecret.name=a,cronJobs.abcdefghijk.keySecret.key=a"
+    for release in LONG_RELEASES:
+        more = f"nats.enabled=true,topology=roles,{cron}"
+        ran = helm("template", release, str(CHART), "--kube-version", NEWEST, "--set", more)
+        if ran.returncode:
+            complain(f"the release {release}: {ran.stderr}")
+        for document in documents(ran.stdout):
+            name, most = document["metadata"]["name"], 52 if document["kind"] == "CronJob" else 63
+            if len(name) > most or not re.fullmatch(r"[a-z]([a-z0-9-]*[a-z0-9])?", name):
+                complain(f"the release {release}: {name_of(document)} is no name")
+
+
+def leaves(value, path=()):
+    """Each value that is no list and no map, with its place."""
+    if isinstance(value, dict):
+        for key, below in value.items():
+            yield from leaves(below, (*path, key))
+    elif isinstance(value, list):
+        for below in value:
+            yield from leaves(below, path)
+    elif path:
+        yield path, value
+
+
 def check_storage():
     """The least `nats.storage` has room for what the streams reserve."""
     topology = tomllib.loads((ROOT / "nats/topology.toml").read_text())
@@ -862,29 +1021,19 @@ def check_addresses():
 
 
 def check_settings():
-    """The chart knows each setting that is described, with its kind and its range."""
-    text = (ROOT / "docs/configuration.md").read_text()
-    rows = dict(re.findall(r"^\| `([a-z0-9-]+)` \| `([^`]+)` \|", text, re.M))
-    ranges = {
-        name: {key: one for key, one in zip(("least", "most"), both) if one}
-        for name, both in RANGES.items()
-    }
-    kinds = {name: kind for name, kind in sorted(rows.items()) if name not in OWN}
-    known = {"kinds": kinds, "own": OWN, "ranges": ranges}
-    path = CHART / "files/settings.yaml"
-    file = SETTINGS_HEAD + yaml.safe_dump(known, allow_unicode=True, width=1000)
-    if os.environ.get("UPDATE_EXPECT"):
-        path.write_text(file)
-    if not path.exists() or path.read_text() != file:
-        complain(
-            "files/settings.yaml has other settings than docs/configuration.md: "
-            "UPDATE_EXPECT=1 just compose-check"
-        )
-    for name in (set(OWN) - set(rows)) | (set(rows) - SETTINGS):
-        complain(f"{name} is no setting that is described, or none of the binary")
-    for name, kind in kinds.items():
-        if kind == "TIME" or kind in NUMBERS:
-            check_range(name, kind)
+    """The chart knows each setting of the binary, and its table says what the binary does."""
+    own = yaml.safe_load((CHART / "files/own.yaml").read_text())
+    forms = FORMS["settings"]
+    for name in (set(own) - set(forms)) | (set(forms) ^ SETTINGS):
+        complain(f"{name} is in one of files/own.yaml, files/settings.yaml and the binary only")
+    for name, form in forms.items():
+        # Of a number of requests in a time only the time has a range.
+        if name not in own and "least" in form and "/" not in form["pattern"]:
+            check_range(name, form)
+    for name, texts in WRONG.items():
+        for text in texts:
+            if takes(name, text):
+                complain(f"the binary takes {name} = {text!r}, and the chart refuses it")
 
 
 def takes(name, text):
@@ -897,11 +1046,10 @@ def takes(name, text):
     return ran.returncode == 0
 
 
-def check_range(name, kind):
+def check_range(name, form):
     """The binary takes the ends of a range, and nothing beyond; without an end it takes much."""
-    least, most = RANGES.get(name, (None, None))
-    is_time = kind == "TIME"
-    least = least or ("1ms" if is_time else "1")
+    least, most = form["least"], form.get("most")
+    is_time = re.search(r"[a-z]", least) is not None
     amount = lambda text: int(re.match(r"\d+", text)[0]) * UNITS.get(re.sub(r"\d+", "", text), 1)
     text = lambda number: f"{number}ms" if is_time else str(number)
     wanted = [(least, True), (text(amount(least) - 1), False)]
@@ -911,11 +1059,6 @@ def check_range(name, kind):
         if takes(name, value) != is_taken:
             complain(f"{name}: the chart has the range {least} to {most}, and {value} is one more")
 
-
-SETTINGS_HEAD = """\
-# The settings that `settings` takes with the kinds of their values, those that other values make, and the
-# ranges. Written from docs/configuration.md and tests/deploy/chart_check.py: UPDATE_EXPECT=1 just compose-check
-"""
 
 # Files of compose/kubernetes: the values that they are rendered with, and the kinds that they have.
 CUSTOM_KINDS = {
@@ -999,10 +1142,12 @@ settings = subprocess.run(
     [STAUNCH, "config", "--output", "json"], capture_output=True, text=True, cwd="/"
 )
 SETTINGS = {one["name"] for one in json.loads(settings.stdout)}
+FORMS = yaml.safe_load((CHART / "files/settings.yaml").read_text())
 check_settings()
 check_chart()
 check_addresses()
 check_accounts()
+check_names()
 check_storage()
 check_manifests()
 check_score()

@@ -7,9 +7,12 @@ Usage: compose_check.py STAUNCH
 """
 
 import json
+import os
+import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 import jsonschema
 import yaml
@@ -184,6 +187,27 @@ def check_configuration():
         json.loads(path.read_text())
 
 
+def check_links(init):
+    """The links of the alerts, with addresses in which the shell or sed could read something else."""
+    for url, link in (
+        ("http://localhost:5001", "http://localhost:5001/docs/book/alerts"),
+        ("https://flows.example.com//", "https://flows.example.com/docs/book/alerts"),
+        ("https://a.example/x&y|z/", "https://a.example/x&y|z/docs/book/alerts"),
+    ):
+        with tempfile.TemporaryDirectory() as folder:
+            for place in init.volumes:
+                pathlib.Path(folder, place.lstrip("/")).mkdir(parents=True)
+            script = init.files["/init.sh"].read_text().replace("/secrets/", f"{folder}/secrets/")
+            script = script.replace(" /alerts.yaml", f" {init.files['/alerts.yaml']}")
+            environment = {**os.environ, **init.environment, "RUNBOOKS_URL": url}
+            shell = ["/bin/sh", "-c", script]
+            subprocess.run(shell, env=environment, check=True, capture_output=True)
+            alerts = pathlib.Path(folder, "secrets/prometheus/alerts.yaml").read_text()
+        links = set(re.findall(r'runbook_url: "(.*)#', alerts))
+        if links != {link}:
+            complain(f"init.sh: with STAUNCH_URL={url} the alerts lead to {sorted(links)[:2]}")
+
+
 STAUNCH = sys.argv[1]
 DOCUMENT = load()
 SERVICES = services(DOCUMENT)
@@ -207,6 +231,7 @@ for document in PATTERNS.values():
 check_images(SERVICES)
 check_mounts(DOCUMENT, SERVICES)
 check_configuration()
+check_links(SERVICES["init"])
 if not complaints:
     for document in (DOCUMENT, *PATTERNS.values()):
         check_schema(document)

@@ -219,6 +219,8 @@ def check_archive(folder):
     refused("unknown argument --form", "--form", release)
     refused("--from needs a value", "--from")
     refused("give an absolute path", "--from", release, "--prefix", "here")
+    refused("HOME is not set: give --prefix", "--from", release, HOME="")
+    assert "(must be given: HOME is not set)" in install("--help", HOME="")
     refused(f"no archive of staunch 9.9.9 for {TARGET}", "--from", release, "--version", "9.9.9")
     refused(f"{folder}/nowhere has no SHA256SUMS", "--from", folder / "nowhere")
     for answers, wanted in (

@@ -112,15 +112,16 @@ class Node:
         values = {key: self.translated(value) for key, value in self.variables.items()}
         return {"PATH": os.environ["PATH"], "HOME": str(self.folder), **values}
 
-    def start(self, passed=None):
+    def start(self, passed=None, role="all"):
         """With this socket as descriptor 3, and the process's own id in LISTEN_PID."""
+        assert self.command[-2:] == ["--role", "all"], self.command
         number = (passed or self.socket).fileno()
         # The shell moves the socket to descriptor 3 and becomes the node.
         move = "" if number == 3 else f"exec 3<&{number} {number}<&-; "
         script = f'{move}export LISTEN_PID=$$ LISTEN_FDS=1; exec "$@"'
         own = {"NOTIFY_SOCKET": str(self.folder / "notify"), "WATCHDOG_USEC": "1000000"}
         process = spawn(
-            ["/bin/sh", "-c", script, "node", STAUNCH, *self.command[1:]],
+            ["/bin/sh", "-c", script, "node", STAUNCH, *self.command[1:-1], role],
             open(self.folder / "node.log", "ab"),
             env={**self.environment(), **own},
             pass_fds=[number],
@@ -160,6 +161,8 @@ def no_connection_is_refused_over_a_restart(node):
         before = len(answered)
         process.send_signal(signal.SIGTERM)
         node.hears("STOPPING=1")
+        # Before the end of --drain-delay, in which it still takes connections.
+        assert readiness(url) == 503
         assert process.wait(timeout=60) == 0
         process = node.start()
         node.hears("READY=1")
@@ -175,6 +178,21 @@ def no_connection_is_refused_over_a_restart(node):
     assert not refused, refused
     # The node closes what it has accepted in the moment in which it stops, before a request came.
     assert len(broken) <= 8, broken
+
+
+def readiness(url):
+    try:
+        return urllib.request.urlopen(f"{url}/health/ready", timeout=60).status
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+def a_socket_that_nobody_answers_is_refused(node):
+    process = node.start(role="timer")
+    service = unit("staunch.service")["Service"]
+    assert str(process.wait(timeout=60)) in service["RestartPreventExitStatus"], "it starts again"
+    log = (node.folder / "node.log").read_text()
+    assert log.count("this node has no role that answers there") == 1, log[-2000:]
 
 
 def a_socket_with_another_address_is_refused(node):
@@ -204,6 +222,7 @@ try:
         eventually(line, run, 30)
     no_connection_is_refused_over_a_restart(node)
     a_socket_with_another_address_is_refused(node)
+    a_socket_that_nobody_answers_is_refused(node)
 except BaseException:
     log = folder / "node.log"
     print(log.read_text()[-3000:] if log.exists() else "no log")

@@ -42,6 +42,7 @@ mod m0024_listed_bookmarks;
 mod m0025_payload_places;
 mod m0026_labels;
 mod m0027_keys_of_users;
+mod m0028_audit_outcomes;
 
 pub use sea_orm_migration::MigratorTrait;
 use sea_orm_migration::sea_orm::DatabaseBackend;
@@ -108,5 +109,6 @@ fn all() -> Vec<(&'static str, &'static [&'static str])> {
         ("m0025_payload_places", m0025_payload_places::STATEMENTS),
         ("m0026_labels", m0026_labels::STATEMENTS),
         ("m0027_keys_of_users", m0027_keys_of_users::STATEMENTS),
+        ("m0028_audit_outcomes", m0028_audit_outcomes::STATEMENTS),
     ]
 }

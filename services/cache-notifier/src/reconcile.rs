@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::DefinitionId;
+use tasks::Trouble;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
@@ -13,6 +14,8 @@ use crate::{Context, Error, pointer};
 pub async fn serve(cx: &Context, stop: &CancellationToken) {
     let mut ticks = tokio::time::interval(cx.config.reconcile_every);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut trouble = Trouble::default();
+    let mut troubles = BTreeMap::new();
     loop {
         tokio::select! {
             biased;
@@ -25,10 +28,14 @@ pub async fn serve(cx: &Context, stop: &CancellationToken) {
         let compared = tokio::select! {
             biased;
             () = stop.cancelled() => return,
-            compared = run_once(cx) => compared,
+            compared = compare(cx, &mut troubles) => compared,
         };
-        if let Err(error) = compared {
-            tracing::warn!(%error, "pointers could not be compared, trying again");
+        match compared {
+            Ok(_) if trouble.ends() => tracing::info!("pointers are compared again"),
+            Err(error) if trouble.is_news(&error) => {
+                tracing::warn!(%error, "pointers could not be compared, trying again");
+            }
+            Ok(_) | Err(_) => {}
         }
     }
 }
@@ -39,6 +46,14 @@ pub async fn serve(cx: &Context, stop: &CancellationToken) {
 /// # Errors
 /// When the database or the bus fails. Pointers that were corrected before that stay corrected.
 pub async fn run_once(cx: &Context) -> Result<Vec<DefinitionId>, Error> {
+    compare(cx, &mut BTreeMap::new()).await
+}
+
+/// Compares once. `troubles` has the definitions whose pointers could not be corrected last time.
+async fn compare(
+    cx: &Context,
+    troubles: &mut BTreeMap<DefinitionId, Trouble>,
+) -> Result<Vec<DefinitionId>, Error> {
     let published = cx.store.published_versions().await?;
     let published: BTreeMap<_, _> = published
         .into_iter()
@@ -47,16 +62,20 @@ pub async fn run_once(cx: &Context) -> Result<Vec<DefinitionId>, Error> {
     let pointed: BTreeMap<_, _> = cx.pointers.known().into_iter().collect();
     let ids: BTreeSet<_> = published.keys().chain(pointed.keys()).cloned().collect();
     let mut mended = Vec::new();
+    troubles.retain(|id, _| ids.contains(id));
     for id in ids {
         let wanted = published.get(&id).map(|(version_id, _)| version_id);
         let is = pointed.get(&id).and_then(|pointer| pointer.version_id.as_ref());
         if wanted == is {
+            troubles.remove(&id);
             continue;
         }
         let noticed = match pointer::write(cx, &id, 0).await {
             Ok(noticed) => noticed,
             Err(error @ (Error::Store(store::Error::Corrupt(_)) | Error::Diverging(_))) => {
-                tracing::warn!(%error, definition = %id, "a pointer could not be corrected");
+                if troubles.entry(id.clone()).or_default().is_news(&error) {
+                    tracing::warn!(%error, definition = %id, "a pointer could not be corrected");
+                }
                 continue;
             }
             Err(error) => return Err(error),

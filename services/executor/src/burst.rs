@@ -2,11 +2,12 @@
 //! burst. Nothing here waits or writes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use engine::{Effect, State};
+use engine::{Effect, Program, State};
 use model::{
     ActivityId, Bookmark, BookmarkId, CommandId, Entry, Incident, Instance, PayloadHash, SearchKey,
-    SubStatus, Timestamp, VersionId, What,
+    SubStatus, Timestamp, What,
 };
 use protocol::{Body, Refusal};
 use store::Expected;
@@ -81,8 +82,8 @@ pub(crate) struct Ran {
     pub(crate) journal: Vec<Entry>,
     /// The searchable values after the burst; none if it changes none.
     pub(crate) values: Option<BTreeMap<String, SearchKey>>,
-    /// The version that runs, once it is known.
-    pub(crate) version: Option<(VersionId, u32)>,
+    /// The version that has run; none if the engine has not.
+    pub(crate) program: Option<Arc<Program>>,
     pub(crate) work: Work,
     /// The instance itself changed, and not only the data remembered beside it.
     pub(crate) has_moved: bool,
@@ -177,7 +178,7 @@ impl Ran {
             effects: Vec::new(),
             journal: Vec::new(),
             values: None,
-            version: None,
+            program: None,
             work,
             has_moved: false,
             now,
@@ -210,7 +211,7 @@ impl Ran {
             effects: Vec::new(),
             journal,
             values: None,
-            version: None,
+            program: None,
             work: work.clone(),
             has_moved: true,
             now,

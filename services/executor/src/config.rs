@@ -20,6 +20,9 @@ pub enum Unusable {
     /// A place of payloads cannot be opened.
     #[error(transparent)]
     Payloads(#[from] payloads::Error),
+    /// A kind of outgoing call could never be made.
+    #[error("{0}")]
+    Connectors(String),
 }
 
 /// Settings of an executor.
@@ -116,7 +119,7 @@ impl From<&chassis::Settings> for Config {
                 sql_by_url: settings.sql_urls,
                 mail: connectors::MailConfig {
                     url: settings.smtp_url.as_ref().map(|server| server.0.clone()),
-                    from: settings.smtp_from.clone(),
+                    from: settings.smtp_from.as_ref().map(|sender| sender.0.clone()),
                     ca: settings.smtp_ca.clone(),
                 },
                 files: settings.files_folder.clone(),
@@ -147,21 +150,23 @@ impl Config {
     /// The configuration in these settings, with the master keys of secrets and the places of payloads.
     ///
     /// # Errors
-    /// When the master keys cannot be read, or a place cannot be opened.
+    /// When a place cannot be opened, or as [`Self::check_files`].
     pub fn from_settings(settings: &chassis::Settings) -> Result<Self, Unusable> {
+        Self::check_files(settings)?;
         let master = master(settings)?;
         let payload_places = payloads::Places::open(&settings.payload_store)?;
         Ok(Self { master, payload_places, ..Self::from(settings) })
     }
 
-    /// Refuses master keys and places of payloads that cannot be used, as [`Self::from_settings`] does.
-    /// Nothing is asked and nothing is made.
+    /// Refuses master keys, places of payloads and what outgoing calls need, where they cannot be used.
+    /// Files are read; nothing is connected and nothing is made.
     ///
     /// # Errors
-    /// When the master keys cannot be read, or a text names no place.
+    /// When a file cannot be read, or a text names no place, no database or no mail server.
     pub fn check_files(settings: &chassis::Settings) -> Result<(), Unusable> {
         master(settings)?;
-        Ok(payloads::Places::check(&settings.payload_store)?)
+        payloads::Places::check(&settings.payload_store)?;
+        Self::from(settings).connectors.check().map_err(Unusable::Connectors)
     }
 
     /// The pause between two progress messages for a delivery in progress.

@@ -20,6 +20,7 @@ use futures::stream::FuturesUnordered;
 use model::{Backoff, CommandId, DefinitionId, MessageSource, Stimulus, Timestamp, VersionId};
 use protocol::subject;
 use store::Awaited;
+use tasks::Trouble;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio_util::sync::CancellationToken;
@@ -198,31 +199,42 @@ async fn sources(
 async fn follow(cx: &Cx, hash: String, wanted: Wanted, stop: CancellationToken) {
     let source = &wanted.source;
     let mut backoff = Backoff::new(PAUSE_FIRST, PAUSE_LONGEST);
+    let mut trouble = Trouble::default();
     tracing::info!(subject = source.subject, stream = source.stream, "workflows listen");
     while !stop.is_cancelled() {
-        let followed = match &source.stream {
-            Some(stream) => read(cx, &hash, &wanted, stream, &stop).await,
-            None => hear(cx, &hash, source, &stop).await,
+        let begun = || {
+            if trouble.ends() {
+                let (subject, stream) = (&source.subject, &source.stream);
+                tracing::info!(subject, stream, "messages are listened to again");
+            }
         };
-        if let Err(error) = followed {
-            let (subject, stream) = (&source.subject, &source.stream);
-            tracing::warn!(%error, subject, stream, "messages cannot be listened to now");
-        } else {
-            backoff.reset();
+        let followed = match &source.stream {
+            Some(stream) => read(cx, &hash, &wanted, stream, begun, &stop).await,
+            None => hear(cx, &hash, source, begun, &stop).await,
+        };
+        match followed {
+            Ok(()) => backoff.reset(),
+            Err(error) if trouble.is_news(&error) => {
+                let (subject, stream) = (&source.subject, &source.stream);
+                tracing::warn!(%error, subject, stream, "messages cannot be listened to now");
+            }
+            Err(_) => {}
         }
         stop.run_until_cancelled(tokio::time::sleep(backoff.next())).await.unwrap_or_default();
     }
     tracing::info!(subject = source.subject, stream = source.stream, "no workflow listens");
 }
 
-/// Takes messages as they come.
+/// Takes messages as they come. Calls `begun` once it listens.
 async fn hear(
     cx: &Cx,
     hash: &str,
     source: &MessageSource,
+    begun: impl FnOnce(),
     stop: &CancellationToken,
 ) -> Result<(), OutsideError> {
     let messages = cx.bus.outside().listen(&source.subject, GROUP).await?;
+    begun();
     let taking = messages.take_until(stop.cancelled()).for_each_concurrent(AT_ONCE, |message| {
         let id = CommandId::new(cx.chance.new_id());
         async move {
@@ -236,12 +248,13 @@ async fn hear(
     Ok(())
 }
 
-/// Takes messages from a stream, each until its command is stored.
+/// Takes messages from a stream, each until its command is stored. Calls `begun` once it reads.
 async fn read(
     cx: &Cx,
     hash: &str,
     wanted: &Wanted,
     stream: &str,
+    begun: impl FnOnce(),
     stop: &CancellationToken,
 ) -> Result<(), OutsideError> {
     let source = &wanted.source;
@@ -258,6 +271,7 @@ async fn read(
     let (stream, subject) = (stream.to_owned(), source.subject.clone());
     let place = Place { name, stream, subject, from, one_by_one: source.in_order };
     let messages = cx.bus.outside().follow(&place).await?;
+    begun();
     let taking = messages
         .take_until(stop.cancelled())
         .map(async |taken| {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use bus::{Delivery, Error};
 use model::{Backoff, limits};
+use tasks::Trouble;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -56,8 +57,9 @@ pub(crate) async fn pull(executor: &Executor, gate: &Gate, stop: CancellationTok
 
 impl Pulls<'_> {
     async fn run(&self) {
-        let mut watchdog = Watchdog { heard: Instant::now(), looked: Instant::now() };
+        let mut watchdog = Watchdog::new();
         let mut backoff = Backoff::new(PAUSE_FIRST, PAUSE_LONGEST);
+        let mut trouble = Trouble::default();
         let batch = self.executor.cx().config.batch;
         while !self.stop.is_cancelled() {
             self.gate.pass(&self.stop).await;
@@ -69,6 +71,9 @@ impl Pulls<'_> {
             match once(self.executor, room.num_permits()).await {
                 Ok(deliveries) => {
                     backoff.reset();
+                    if trouble.ends() {
+                        tracing::info!("commands are pulled again");
+                    }
                     if !deliveries.is_empty() {
                         watchdog.heard = Instant::now();
                     }
@@ -80,7 +85,9 @@ impl Pulls<'_> {
                     }
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "commands cannot be pulled, trying again");
+                    if trouble.is_news(&error) {
+                        tracing::warn!(%error, "commands cannot be pulled, trying again");
+                    }
                     let pause = tokio::time::sleep(backoff.next());
                     self.stop.run_until_cancelled(pause).await.unwrap_or_default();
                 }
@@ -170,9 +177,14 @@ async fn work(executor: Executor, delivery: Delivery, held: Held) {
 struct Watchdog {
     heard: Instant,
     looked: Instant,
+    trouble: Trouble,
 }
 
 impl Watchdog {
+    fn new() -> Self {
+        Self { heard: Instant::now(), looked: Instant::now(), trouble: Trouble::default() }
+    }
+
     async fn look(&mut self, executor: &Executor, is_idle: bool) {
         if self.looked.elapsed() < WATCH_EVERY {
             return;
@@ -182,7 +194,12 @@ impl Watchdog {
         METRICS.backlog(backlog);
         if backlog > 0 && is_idle && self.heard.elapsed() > WATCH_EVERY {
             METRICS.stalled();
-            tracing::warn!(backlog, "commands wait in the stream, and none is delivered here");
+            let what = "commands wait in the stream, and none is delivered here";
+            if self.trouble.is_news(what) {
+                tracing::warn!(backlog, "{what}");
+            }
+        } else if self.trouble.ends() {
+            tracing::info!(backlog, "no command waits in the stream undelivered any more");
         }
     }
 }

@@ -113,7 +113,9 @@ impl From<store::Error> for Stop {
         let reason = error.to_string();
         match error {
             // An operator has to correct a schema that does not fit; the command can wait for that.
-            store::Error::Unavailable(_) | store::Error::Denied(_) => Self::NoStore(reason),
+            store::Error::Unavailable(_) | store::Error::Denied(_) | store::Error::Absent(_) => {
+                Self::NoStore(reason)
+            }
             store::Error::Overloaded(_) | store::Error::Schema(_) | store::Error::TooNew(_) => {
                 Self::Later(reason)
             }

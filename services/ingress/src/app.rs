@@ -10,7 +10,7 @@ use futures::FutureExt as _;
 use model::{CommandId, Timestamp};
 use payloads::Payloads;
 use serde_json::Value;
-use store::Audit;
+use store::{Audit, AuditOutcome};
 use tokio::sync::{Mutex, Semaphore, mpsc};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -121,8 +121,8 @@ pub(crate) struct App {
 
 /// The line of the log about an entry of the audit log. `target` would be that of the line itself.
 fn log(entry: &Audit) {
-    let Audit { who, what, target, is_refused, .. } = entry;
-    tracing::info!(who, what, of = target, is_refused, "audit");
+    let Audit { who, what, target, outcome, .. } = entry;
+    tracing::info!(who, what, of = target, outcome = outcome.as_str(), "audit");
 }
 
 impl App {
@@ -287,7 +287,7 @@ impl App {
         details: Value,
     ) {
         let entry = entry(self.now(), caller, what, target, details);
-        self.keep_audit(Audit { is_refused: true, ..entry }).await;
+        self.keep_audit(Audit { outcome: AuditOutcome::Refused, ..entry }).await;
     }
 
     /// Writes an entry of the audit log about a change that is made often: many entries together,
@@ -299,14 +299,27 @@ impl App {
         target: &str,
         details: Value,
     ) {
-        let entry = entry(self.now(), caller, what, target, details);
-        log(&entry);
-        if let Err(full) = self.audits.try_send(entry) {
-            self.write_audit(full.into_inner()).await;
+        self.keep_audit_later(entry(self.now(), caller, what, target, details)).await;
+    }
+
+    /// Writes this entry, with others; at once when too many wait.
+    pub(crate) async fn keep_audit_later(&self, entry: Audit) {
+        if let Err(entry) = self.try_audit_later(entry) {
+            self.write_audit(*entry).await;
         }
     }
 
-    async fn keep_audit(&self, entry: Audit) {
+    /// Gives this entry to those that are written together.
+    ///
+    /// # Errors
+    /// The entry, when too many wait.
+    pub(crate) fn try_audit_later(&self, entry: Audit) -> Result<(), Box<Audit>> {
+        log(&entry);
+        self.audits.try_send(entry).map_err(|full| Box::new(full.into_inner()))
+    }
+
+    /// Writes this entry.
+    pub(crate) async fn keep_audit(&self, entry: Audit) {
         log(&entry);
         self.write_audit(entry).await;
     }

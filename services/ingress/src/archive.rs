@@ -17,6 +17,9 @@ const FILES_MAX: usize = 1_000;
 /// The largest number of bytes of all files in one archive.
 const BYTES_MAX: usize = 16 * limits::DEFINITION_BYTES_MAX;
 
+/// The folder in which macOS puts what it knows of each file, under the name of that file.
+const MACOS: &str = "__MACOSX/";
+
 /// A file in an archive.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Packed {
@@ -24,31 +27,46 @@ pub(crate) struct Packed {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// The files of an archive whose names end with `.json`.
+/// What an archive has.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Unpacked {
+    /// The files whose names end as those of JSON and YAML do.
+    pub(crate) files: Vec<Packed>,
+    /// The names of the others.
+    pub(crate) left_out: Vec<String>,
+}
+
+/// Whether a file is YAML, by its name.
+pub(crate) fn is_yaml(name: &str) -> bool {
+    has_ending(name, &[".yaml", ".yml"])
+}
+
+fn has_ending(name: &str, endings: &[&str]) -> bool {
+    let name = name.to_ascii_lowercase();
+    endings.iter().any(|ending| name.ends_with(ending))
+}
+
+/// The files of an archive.
 ///
 /// # Errors
-/// 400 when it is no archive, or has more or larger files than allowed, or files in the short form.
-pub(crate) fn unpack(bytes: &[u8]) -> Result<Vec<Packed>, Problem> {
+/// 400 when it is no archive, or has more or larger files than allowed.
+pub(crate) fn unpack(bytes: &[u8]) -> Result<Unpacked, Problem> {
     let broken = |error: ZipError| Problem::bad_request(format!("the zip cannot be read: {error}"));
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(broken)?;
     if archive.len() > FILES_MAX {
         let detail = format!("the zip has more than {FILES_MAX} files: send several of them");
         return Err(Problem::bad_request(detail));
     }
-    let mut files = Vec::new();
+    let mut unpacked = Unpacked::default();
     let mut total = 0;
     for at in 0..archive.len() {
         let file = archive.by_index(at).map_err(broken)?;
         let name = file.name().map_err(broken)?.into_owned();
-        let ending = name.to_ascii_lowercase();
-        if !file.is_dir() && (ending.ends_with(".yaml") || ending.ends_with(".yml")) {
-            let detail = format!(
-                "{name} in the zip is in the short form, and this route reads JSON: publish it with \
-                 `staunch apply`, or leave it out"
-            );
-            return Err(Problem::bad_request(detail));
+        if file.is_dir() || name.starts_with(MACOS) {
+            continue;
         }
-        if file.is_dir() || !ending.ends_with(".json") {
+        if !is_yaml(&name) && !has_ending(&name, &[".json"]) {
+            unpacked.left_out.push(name);
             continue;
         }
         let limit = limits::DEFINITION_BYTES_MAX.min(BYTES_MAX - total);
@@ -63,9 +81,9 @@ pub(crate) fn unpack(bytes: &[u8]) -> Result<Vec<Packed>, Problem> {
             return Err(Problem::bad_request(detail));
         }
         total += content.len();
-        files.push(Packed { name, bytes: content });
+        unpacked.files.push(Packed { name, bytes: content });
     }
-    Ok(files)
+    Ok(unpacked)
 }
 
 /// An archive of these files. A name that is there twice gets a number.
@@ -101,17 +119,20 @@ mod tests {
     fn an_archive_has_what_was_packed() {
         let bytes =
             pack(vec![packed("a.json", b"1"), packed("a.json", b"2"), packed("b.txt", b"3")]);
-        let files = unpack(&bytes.unwrap()).unwrap();
-        assert_eq!(files, [packed("a.json", b"1"), packed("1-a.json", b"2")]);
+        let unpacked = unpack(&bytes.unwrap()).unwrap();
+        assert_eq!(unpacked.files, [packed("a.json", b"1"), packed("1-a.json", b"2")]);
+        assert_eq!(unpacked.left_out, ["b.txt"]);
     }
 
     #[test]
-    fn an_archive_with_files_in_the_short_form_is_refused() {
-        for name in ["a.yaml", "folder/b.YML"] {
-            let bytes = pack(vec![packed("a.json", b"1"), packed(name, b"2")]).unwrap();
-            let detail = unpack(&bytes).unwrap_err().detail().to_owned();
-            assert!(detail.contains(name) && detail.contains("staunch apply"), "{detail}");
-        }
+    fn an_archive_may_have_files_in_the_short_form() {
+        let names = ["a.yaml", "folder/b.YML", "__MACOSX/folder/._b.YML", "c.JSON", "yaml"];
+        let bytes = pack(names.iter().map(|name| packed(name, b"1")).collect()).unwrap();
+        let Unpacked { files, left_out } = unpack(&bytes).unwrap();
+        let found: Vec<_> = files.iter().map(|file| file.name.as_str()).collect();
+        assert_eq!(found, ["a.yaml", "folder/b.YML", "c.JSON"]);
+        assert_eq!(left_out, ["yaml"]);
+        assert!(is_yaml(found[1]) && !is_yaml(found[2]));
     }
 
     #[test]

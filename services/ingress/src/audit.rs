@@ -7,7 +7,7 @@ use bus::Bus;
 use model::Timestamp;
 use protocol::{Message, header, subject};
 use serde_json::{Value, json};
-use store::{AUDITED, Audit, Store};
+use store::{AUDITED, Audit, AuditOutcome, Store};
 use tokio::sync::mpsc::Receiver;
 use tokio_util::sync::CancellationToken;
 
@@ -77,7 +77,7 @@ pub(crate) fn entry(
         target: target.to_owned(),
         details,
         address: caller.address.map(|address| address.to_canonical().to_string()),
-        is_refused: false,
+        outcome: AuditOutcome::Done,
     }
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn shown(entry: &Audit) -> Value {
         "at": entry.at, "who": entry.who,
         "credential": Caller::credential(&entry.who, &entry.what),
         "what": entry.what, "target": entry.target, "address": entry.address,
-        "outcome": if entry.is_refused { "refused" } else { "done" }, "details": entry.details
+        "outcome": entry.outcome.as_str(), "details": entry.details
     })
 }
 

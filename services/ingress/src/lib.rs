@@ -36,6 +36,7 @@ mod lease;
 mod live;
 mod load;
 mod metrics;
+mod note;
 mod oidc;
 mod operate;
 mod over_nats;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use model::{Alteration, InstanceId, SubStatus};
 use protocol::{Alter, Refusal, ReplyWhen};
 use serde_json::{Value, json};
-use store::PendingCommand;
+use store::{AuditOutcome, PendingCommand};
 
 use crate::pipeline;
 use crate::pipeline::identify::{self, Asking};
@@ -22,10 +22,21 @@ pub(crate) use sent::{check_count, read};
 pub(crate) enum Altered {
     /// They are applied; the status of the instance after them.
     Applied(SubStatus),
-    /// They do not fit, for these reasons.
-    Refused(String),
+    /// They are refused, for these reasons.
+    Refused(Refusal, String),
     /// They are accepted, and will be applied or refused later.
     Accepted,
+}
+
+impl Altered {
+    /// What the audit log says about them.
+    pub(crate) fn end(&self) -> (AuditOutcome, Option<Refusal>) {
+        match self {
+            Self::Applied(_) => (AuditOutcome::Done, None),
+            Self::Refused(refusal, _) => (AuditOutcome::Refused, Some(*refusal)),
+            Self::Accepted => (AuditOutcome::Accepted, None),
+        }
+    }
 }
 
 /// The alterations for the audit log: without values, which may be secret.
@@ -70,7 +81,7 @@ pub(crate) async fn alter(
         Reply::Outcome(outcome) => match outcome.refusal {
             None => Ok(Altered::Applied(outcome.sub_status.unwrap_or(seen.status()))),
             Some(Refusal::Waiting) => Ok(Altered::Accepted),
-            Some(_) => Ok(Altered::Refused(outcome.message.unwrap_or_default())),
+            Some(refusal) => Ok(Altered::Refused(refusal, outcome.message.unwrap_or_default())),
         },
         Reply::Done => {
             let seen = record::get(app, id).await?;
@@ -80,7 +91,8 @@ pub(crate) async fn alter(
             // It was refused, and the reason did not arrive.
             let reasons = misfits(app, &seen, &alterations).await?;
             let reason = "it was refused when it was sent first".to_owned();
-            Ok(Altered::Refused(reasons.into_iter().next().unwrap_or(reason)))
+            let reason = reasons.into_iter().next().unwrap_or(reason);
+            Ok(Altered::Refused(Refusal::Unfit, reason))
         }
         Reply::Accepted | Reply::Late => Ok(Altered::Accepted),
     }

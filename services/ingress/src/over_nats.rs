@@ -122,16 +122,18 @@ async fn call(router: Router, rest: &str, message: &Message) -> Message {
     let (head, body) = answered.unwrap_or_else(|never| match never {}).into_parts();
     if head.headers.get(CONTENT_TYPE).is_some_and(|kind| kind == "text/event-stream") {
         let reason = "this answer goes on while it is read: ask over HTTP; for live events \
-                      subscribe to staunch.event.>";
+                      subscribe to staunch.event.*.*.*";
         return problem(StatusCode::BAD_REQUEST, "Bad request", reason);
     }
     let Ok(body) = to_bytes(body, ANSWER_BYTES_MAX).await else {
         return too_large(&format!("it has more than {ANSWER_BYTES_MAX} bytes"));
     };
     let mut headers = Headers::new();
-    for (name, value) in &head.headers {
-        if let Ok(value) = value.to_str() {
-            headers.insert(name.as_str().to_owned(), value.to_owned());
+    for name in head.headers.keys() {
+        let values = head.headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+        let values: Vec<_> = values.collect();
+        if !values.is_empty() {
+            headers.insert(name.as_str().to_owned(), values.join(&header::BETWEEN.to_string()));
         }
     }
     mark(&mut headers, head.status, head.status.canonical_reason().unwrap_or("Refused"));
@@ -177,9 +179,11 @@ fn request(rest: &str, message: &Message) -> Result<Request<Body>, String> {
         if REFUSED.contains(&known) || known.as_str().starts_with("x-forwarded-") {
             return Err(format!("the header {name} has no meaning over NATS: leave it out"));
         }
-        let value = HeaderValue::try_from(value)
-            .map_err(|error| format!("the value of the header {name}: {error}"))?;
-        request = request.header(known, value);
+        for value in value.split(header::BETWEEN) {
+            let value = HeaderValue::try_from(value)
+                .map_err(|error| format!("the value of the header {name}: {error}"))?;
+            request = request.header(known.clone(), value);
+        }
     }
     let has_type = message.headers.keys().any(|name| name.eq_ignore_ascii_case("content-type"));
     if !has_type && !message.payload.is_empty() {

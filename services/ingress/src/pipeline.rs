@@ -16,7 +16,7 @@ use chassis::Point;
 use model::{Instance, InstanceId};
 use protocol::Message;
 use serde_json::json;
-use store::PendingCommand;
+use store::{NewInstance, PendingCommand};
 
 use crate::app::App;
 use crate::large;
@@ -51,28 +51,39 @@ pub(crate) async fn start(
     if !is_counted {
         app.rates.of_definition(program.definition_id())?;
     }
+    if !app.config.audits_starts {
+        return accepted(app, asking, new, patience).await.map(|(started, _)| started);
+    }
+    let (id, details) =
+        (new.instance.id.clone(), json!({"definitionId": new.instance.definition_id}));
+    let note = app.note(&asking.caller, "instance.start", id.as_str(), details).together();
+    let accepted = accepted(app, asking, new, patience).await;
+    let reply = accepted.as_ref().ok().filter(|(_, is_new)| *is_new).map(|(it, _)| &it.reply);
+    note.replied_if(reply).await;
+    accepted.map(|(started, _)| started)
+}
+
+/// Accepts a start, publishes it, and waits for its outcome; false for a repeat of one that has run.
+async fn accepted(
+    app: &App,
+    asking: &Asking,
+    new: NewInstance,
+    patience: Patience,
+) -> Result<(Started, bool), Problem> {
     let wait = reply::expect(app, asking, patience);
     let message = new.command.clone();
-    let started = match wait {
+    Ok(match wait {
         Some(wait) if accept::needs_no_row(asking, &new) => {
-            accept::by_first_burst(app, asking, new, wait, patience).await?
+            (accept::by_first_burst(app, asking, new, wait, patience).await?, true)
         }
         wait => match accept::start(app, asking, new).await? {
-            Kept::Done(instance) => {
-                return Ok(Started { instance: *instance, reply: Reply::Done });
-            }
+            Kept::Done(instance) => (Started { instance: *instance, reply: Reply::Done }, false),
             Kept::Open(instance) => {
                 let reply = send(app, asking, Some(&instance.id), message, wait, patience).await;
-                Started { instance: *instance, reply }
+                (Started { instance: *instance, reply }, true)
             }
         },
-    };
-    if app.config.audits_starts {
-        let instance = &started.instance;
-        let details = json!({"definitionId": instance.definition_id});
-        app.audit_later(&asking.caller, "instance.start", instance.id.as_str(), details).await;
-    }
-    Ok(started)
+    })
 }
 
 /// What begins the instance, in which objects stand for large values.

@@ -224,9 +224,10 @@ async fn job(app: &Arc<App>, plan: &AlterationPlan, id: InstanceId) -> Result<bo
     };
     let patience = Patience::Until(ReplyWhen::Committed, JOB_WAIT);
     let altered = operate::alter(app, &asking, &id, plan.alterations.clone(), patience).await;
+    let end = altered.as_ref().ok().map(Altered::end);
     let (status, message) = match altered {
         Ok(Altered::Applied(_)) => (JobStatus::Completed, None),
-        Ok(Altered::Refused(reason)) => (JobStatus::Failed, Some(reason)),
+        Ok(Altered::Refused(_, reason)) => (JobStatus::Failed, Some(reason)),
         Ok(Altered::Accepted) => return Ok(false),
         Err(problem) if problem.status().is_client_error() => {
             (JobStatus::Failed, Some(problem.detail().to_owned()))
@@ -238,9 +239,10 @@ async fn job(app: &Arc<App>, plan: &AlterationPlan, id: InstanceId) -> Result<bo
         }
     };
     app.cx.store.end_job(&plan.id, &id, status, message, app.now()).await?;
-    if status == JobStatus::Completed {
+    if let Some((outcome, refusal)) = end {
         let details = json!({ "planId": plan.id });
-        app.audit(&asking.caller, "instance.alter", id.as_str(), details).await;
+        let note = app.note(&asking.caller, "instance.alter", id.as_str(), details);
+        note.ends(outcome, refusal).await;
     }
     Ok(true)
 }

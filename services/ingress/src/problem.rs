@@ -333,7 +333,7 @@ impl From<store::Error> for Problem {
             store::Error::Overloaded(_) => Self::overloaded(
                 "the database has too much to do: try again in a moment, and send less at once",
             ),
-            store::Error::Unavailable(reason) => {
+            store::Error::Unavailable(reason) | store::Error::Absent(reason) => {
                 tracing::warn!(reason, "the database is unavailable");
                 Self::unavailable("the database does not answer: try again in a moment")
             }

@@ -30,8 +30,8 @@ use store::{
 use crate::app::App;
 use crate::problem::Problem;
 use barrier::{announce, announce_all};
-pub(crate) use consumers::all;
 use consumers::{Spread, Updates};
+pub(crate) use consumers::{Users, all};
 use index::{Children, Index};
 pub(crate) use missing::{missing_version, unknown};
 pub(crate) use precondition::{Precondition, etag};
@@ -135,7 +135,7 @@ async fn published_content(
     let id = content.definition_id.clone();
     let _lock = app.edit_locks.lock(&id).await;
     let draft = Definition { is_published: false, published_at: None, ..content };
-    let (content, _) = index::pinned(app, draft, Library::default()).await?;
+    let (content, _) = index::pinned(app, draft.clone(), Library::default()).await?;
     for _ in 0..limits::EDIT_TRIES_MAX {
         let latest = latest_of(app, &id).await?;
         refuse_read_only(latest.as_ref())?;
@@ -147,6 +147,11 @@ async fn published_content(
             // It was retracted: the same version is published again.
             Some(same) => same.clone(),
             None => {
+                let known = Library::default();
+                if let Some(same) = index::as_published(app, &draft, latest.as_ref(), known).await?
+                {
+                    return Ok(Changed::already(same));
+                }
                 precondition.check(&id, latest.as_ref())?;
                 next_version(app, content.clone(), latest.as_ref())
             }
@@ -324,6 +329,7 @@ fn next_version(app: &App, content: Definition, latest: Option<&Definition>) -> 
         ..content
     };
     next.extra.remove("links");
+    next.saved_at = Some(now);
     (next.id, next.version, next.created_at) = match latest {
         Some(latest) if !latest.is_immutable() => {
             (latest.id.clone(), latest.version, latest.created_at.or(Some(now)))
@@ -443,6 +449,12 @@ pub(crate) async fn consumers_of(
 ) -> Result<Vec<DefinitionId>, Problem> {
     latest(app, id).await?;
     consumers::of(app, id).await
+}
+
+/// The definitions whose latest version uses this one: as an activity, or by its id.
+pub(crate) async fn users_of(app: &App, id: &DefinitionId) -> Result<Users, Problem> {
+    latest(app, id).await?;
+    consumers::users(app, id).await
 }
 
 /// One page of the versions of a definition, newest first, and the number of all of them.

@@ -292,6 +292,7 @@ pub(crate) fn root() -> Routes {
         .routes(routes!(health::ready))
         .routes(routes!(health::metrics))
         .routes(routes!(health::openapi))
+        .routes(routes!(health::asyncapi))
         .routes(routes!(hub::connect))
         .routes(routes!(hub::negotiate))
         .route(hub::PATH, get(hub::connect))

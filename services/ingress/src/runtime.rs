@@ -88,6 +88,12 @@ pub(crate) async fn status(app: &App, scope: &Scope) -> Result<Status, Problem> 
     Ok(Status { scope: scope.clone(), pauses, nodes, resumed_at, generation })
 }
 
+/// Whether the scope has a pause of its own.
+pub(crate) async fn is_paused(app: &App, scope: &Scope) -> Result<bool, Problem> {
+    let pauses = Pauses::all(&*app.cx.bus.kv(Bucket::Runtime)).await;
+    Ok(pauses.map_err(|error| unavailable(&error))?.contains_key(scope))
+}
+
 /// When the last pause of the scope ended; none while it is paused, and where it never was.
 async fn ended(kv: &dyn Kv, pauses: &Known, scope: &Scope) -> Result<Option<Timestamp>, Problem> {
     if pauses.contains_key(scope) {

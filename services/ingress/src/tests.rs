@@ -5,6 +5,7 @@ mod access;
 mod alterations;
 mod answers;
 mod attacks;
+mod audit;
 mod backing;
 mod book;
 mod bounds;

@@ -95,12 +95,19 @@ pub(crate) fn not_own(app: &App, kind: ActivityType) -> Result<ActivityType, Vec
     }
 }
 
+/// Refuses the bytes of a document that are too many.
+fn check_size(bytes: &[u8]) -> Result<(), String> {
+    let max = limits::ACTIVITY_TYPE_DOCUMENT_BYTES_MAX;
+    match bytes.len() {
+        size if size > max => Err(format!("it has {size} bytes, more than {max}")),
+        _ => Ok(()),
+    }
+}
+
 /// Reads a document. A worker may leave out what the key says already: the type and the version.
 fn read(key: &str, bytes: &[u8]) -> Result<ActivityType, Vec<String>> {
-    if bytes.len() > limits::ACTIVITY_TYPE_DOCUMENT_BYTES_MAX {
-        let max = limits::ACTIVITY_TYPE_DOCUMENT_BYTES_MAX;
-        return Err(vec![format!("it has {} bytes, more than {max}", bytes.len())]);
-    }
+    check_size(bytes).map_err(|flaw| vec![flaw])?;
+    ActivityType::check_members(bytes).map_err(|flaw| vec![flaw])?;
     let mut document: Value =
         serde_json::from_slice(bytes).map_err(|error| vec![format!("it is no JSON: {error}")])?;
     let named = key.rsplit_once('.').and_then(|(name, version)| {
@@ -134,20 +141,27 @@ fn read(key: &str, bytes: &[u8]) -> Result<ActivityType, Vec<String>> {
 /// Writes the document of a type, and makes the consumer of its tasks.
 ///
 /// # Errors
-/// 503 when NATS does not answer; 409 when there are too many types.
+/// 503 when NATS does not answer; 400 when the document is too large; 409 when there are too many types.
 pub(crate) async fn register(app: &App, kind: &ActivityType) -> Result<(), Problem> {
     let kv = app.cx.bus.kv(Bucket::Activities);
     let key = subject::activity_key(&kind.type_name, kind.version);
-    let count = kv.entries().await.map_err(|error| unavailable(&error))?.len();
-    if count >= limits::ACTIVITY_TYPES_MAX {
+    // It has no value that JSON does not have.
+    let value = json!(kind).to_string().into_bytes();
+    check_size(&value).map_err(|flaw| {
+        Problem::bad_request(format!(
+            "this activity type cannot be used: as it is stored, {flaw}: shorten its description or \
+             its schemas"
+        ))
+    })?;
+    let entries = kv.entries().await.map_err(|error| unavailable(&error))?;
+    let is_new = entries.iter().all(|(present, _)| *present != key);
+    if is_new && entries.len() >= limits::ACTIVITY_TYPES_MAX {
         let max = limits::ACTIVITY_TYPES_MAX;
         return Err(Problem::conflict(
             "full",
             format!("{max} activity types are registered: remove one first"),
         ));
     }
-    // It has no value that JSON does not have.
-    let value = json!(kind).to_string().into_bytes();
     change(app, &key, Some(value)).await?;
     if kind.mode == model::activity_type::Mode::Task {
         let provided = app.cx.bus.provide(&kind.type_name, kind.version).await;
@@ -207,6 +221,7 @@ mod tests {
             ("upper.1", "{", "no JSON"),
             ("upper.1", "[]", "a JSON object"),
             ("upper.1", r#"{"type": "lower"}"#, "about lower@1"),
+            ("upper.1", r#"{"type": "upper", "type": "upper"}"#, "duplicate field `type`"),
             ("upper.1", r#"{"input": {"type": "colour"}}"#, "input:"),
         ] {
             let flaws = read(key, document.as_bytes()).unwrap_err().join(" ");

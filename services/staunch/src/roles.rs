@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bus::Bus;
-use chassis::http::{Tls, TlsFiles};
+use chassis::http::{Tls, TlsFiles, check_passed};
 use chassis::{Admin, Clock as _, ConfigError, Life, LogFormat, Settings, SystemClock};
 use connectors::Connectors;
 use ingress::Demo;
@@ -54,6 +54,8 @@ impl Roles {
         for role in &roles {
             check(role, settings).map_err(|why| Failure::usage(format!("{role}: {why}")))?;
         }
+        let listen = roles.contains(&GATEWAY).then_some(settings.listen);
+        check_passed(listen).map_err(|why| Failure::usage(why.to_string()))?;
         let process = Process::join(settings, &roles).await.map_err(unjoined)?;
         let admin = process.node.watch(settings, life)?;
         let mut hosted =
@@ -140,8 +142,8 @@ fn ready_line(role: &str, settings: &Settings) -> String {
     }
 }
 
-/// Refuses settings with which no server could run, as far as their texts show it: nothing is asked,
-/// read or made.
+/// Refuses settings with which no server could run, as far as their texts show it: no server is asked,
+/// and nothing is made.
 ///
 /// # Errors
 /// A usage error that names the setting.
@@ -214,8 +216,7 @@ fn check(role: &str, settings: &Settings) -> Result<(), String> {
         }
         "timer" => timer::Config::from_settings(settings).map(drop).map_err(|why| why.to_string()),
         GATEWAY => {
-            let config = ingress::Config::from_settings(settings).map_err(|why| why.to_string())?;
-            chassis::http::check_passed(config.listen).map_err(|why| why.to_string())
+            ingress::Config::from_settings(settings).map(drop).map_err(|why| why.to_string())
         }
         _ => Ok(()),
     }

@@ -21,8 +21,17 @@ pub(crate) async fn beside(life: &Life, ended: impl Future<Output = ()>) {
     }
 }
 
-/// Reports until the process stops, twice in each period of the watchdog.
+/// Reports that the process ends as soon as it leaves, and, until it stops, that it runs.
 async fn report(life: &Life) {
+    let leaving = async {
+        life.leaving().cancelled().await;
+        tell(NotifyState::Stopping);
+    };
+    tokio::join!(leaving, watchdog(life));
+}
+
+/// Reports until the process stops, twice in each period of the watchdog.
+async fn watchdog(life: &Life) {
     let stop = life.stop();
     if let Some(period) = sd_notify::watchdog_enabled() {
         while stop.run_until_cancelled(tokio::time::sleep(period / 2)).await.is_some() {
@@ -31,8 +40,6 @@ async fn report(life: &Life) {
             }
         }
     }
-    stop.cancelled().await;
-    tell(NotifyState::Stopping);
 }
 
 /// Whether the threads of this process run tasks.

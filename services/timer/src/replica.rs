@@ -10,7 +10,7 @@ use futures::StreamExt as _;
 use model::{Backoff, Schedule, Timestamp};
 use protocol::{TimerArmed, subject};
 use store::DueTimer;
-use tasks::Panicked;
+use tasks::{Panicked, Trouble};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -47,6 +47,10 @@ pub struct Timer {
     is_cut_short: bool,
     paused_until: Instant,
     backoff: Backoff,
+    /// Failures of scans, of firings, and of the removal of rows that cannot be read.
+    scan_trouble: Trouble,
+    fire_trouble: Trouble,
+    bury_trouble: Trouble,
 }
 
 /// The result of work that ran beside the deciding task.
@@ -65,6 +69,8 @@ struct Found {
     timers: Vec<DueTimer>,
     schedules: Vec<Schedule>,
     is_cut_short: bool,
+    /// Why rows that cannot be read were not moved to the dead letters.
+    unburied: Option<Error>,
 }
 
 impl Timer {
@@ -83,6 +89,9 @@ impl Timer {
             is_cut_short: false,
             paused_until: Instant::now(),
             backoff: Backoff::new(PAUSE, PAUSE_MAX),
+            scan_trouble: Trouble::default(),
+            fire_trouble: Trouble::default(),
+            bury_trouble: Trouble::default(),
             cx,
         }
     }
@@ -213,6 +222,7 @@ impl Timer {
                 match ending {
                     Ok(Ending::Fired | Ending::FiredBefore) => {
                         self.backoff.reset();
+                        self.fires_again();
                         self.fired.done(key);
                     }
                     Ok(Ending::Elsewhere) => {}
@@ -241,10 +251,28 @@ impl Timer {
         let found = match scanned {
             Ok(found) => found,
             Err(error) => {
-                tracing::warn!(%error, "due timers could not be read, trying again");
+                if self.scan_trouble.is_news(&error) {
+                    tracing::warn!(%error, "due timers could not be read, trying again");
+                }
                 return;
             }
         };
+        if self.scan_trouble.ends() {
+            tracing::info!("due timers are read again");
+        }
+        match found.unburied {
+            Some(error) if self.bury_trouble.is_news(&error) => {
+                tracing::warn!(
+                    %error,
+                    "rows that cannot be read are not moved to the dead letters yet"
+                );
+            }
+            Some(_) => {}
+            None if self.bury_trouble.ends() => {
+                tracing::info!("rows that cannot be read are moved to the dead letters again");
+            }
+            None => {}
+        }
         self.clock.note(found.reading);
         if found.shards != self.shards {
             // The shards changed during the scan.
@@ -269,6 +297,7 @@ impl Timer {
     fn finish_schedule(&mut self, schedule: Schedule, fired: Result<Fired, Error>) {
         match fired {
             Ok(Fired::Done { schedule, missed, .. }) => {
+                self.fires_again();
                 if missed > 0 {
                     tracing::warn!(schedule = %schedule.id, missed, "occurrences were missed");
                     self.cx.metrics.misfired(missed);
@@ -300,8 +329,17 @@ impl Timer {
         if self.paused_until > Instant::now() {
             return;
         }
-        tracing::warn!(%error, "a timer could not be fired, trying again");
+        // The texts of such errors differ, because they name the timer.
+        if self.fire_trouble.is_news("a timer could not be fired") {
+            tracing::warn!(%error, "a timer could not be fired, trying again");
+        }
         self.paused_until = Instant::now() + self.backoff.next();
+    }
+
+    fn fires_again(&mut self) {
+        if self.fire_trouble.ends() {
+            tracing::info!("timers are fired again");
+        }
     }
 
     /// A firing or a scan panicked: the next scan finds its timers again.
@@ -390,13 +428,11 @@ async fn scan(cx: &Context, shards: Vec<i32>, limit: u64) -> Result<Found, store
     let before = reading.time().after(cx.config.window);
     let timers = cx.store.due_timers(&shards, before, limit).await?;
     let schedules = cx.store.due_schedules(&shards, before, limit).await?;
-    if let Err(error) = unreadable::bury(cx, reading.time()).await {
-        tracing::warn!(%error, "rows that cannot be read are not moved to the dead letters yet");
-    }
+    let unburied = unreadable::bury(cx, reading.time()).await.err();
     cx.trail.at(Point::Scanned).await;
     let full = usize::try_from(limit).unwrap_or(usize::MAX);
     let is_cut_short = timers.len() >= full || schedules.len() >= full;
-    Ok(Found { began, reading, shards, timers, schedules, is_cut_short })
+    Ok(Found { began, reading, shards, timers, schedules, is_cut_short, unburied })
 }
 
 #[cfg(test)]

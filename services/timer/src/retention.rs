@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use bus::{Bus, Stream};
 use model::{After, DefinitionId, RETENTION, SubStatus, Timestamp};
-use store::{Audit, Ended, EndedFilter, Owned, Store, VersionOption};
+use store::{Audit, AuditOutcome, Ended, EndedFilter, Owned, Store, VersionOption};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -334,7 +334,7 @@ impl Retention {
                 "archived": archived,
             }),
             address: None,
-            is_refused: false,
+            outcome: AuditOutcome::Done,
         };
         self.store.audit(entry).await?;
         group.noted = (group.removed, group.archived);

@@ -12,6 +12,7 @@ use chassis::Point;
 use model::{CommandId, InstanceId, Timestamp, derived, limits};
 use protocol::{Body, Command, Message, Perform, header, subject};
 use store::{Cleared, InstanceFilter, Leftover, Nameless, OutboxRow, Page, PendingCommand};
+use tasks::Trouble;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -100,6 +101,7 @@ impl Sweep {
         let mut ticks = tokio::time::interval(self.cx.config.sweep_every);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut advisories = Advisories::default();
+        let mut trouble = Trouble::default();
         loop {
             tokio::select! {
                 biased;
@@ -119,8 +121,12 @@ impl Sweep {
                 () = stop.cancelled() => return,
                 swept = self.run_once() => swept,
             };
-            if let Err(error) = swept {
-                tracing::warn!(%error, "the sweep is not complete; the next one goes on");
+            match swept {
+                Ok(_) if trouble.ends() => tracing::info!("the sweep is complete again"),
+                Err(error) if trouble.is_news(&error) => {
+                    tracing::warn!(%error, "the sweep is not complete; the next one goes on");
+                }
+                Ok(_) | Err(_) => {}
             }
         }
     }

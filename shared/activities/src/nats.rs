@@ -65,8 +65,12 @@ pub(crate) fn check(node: &mut Planning<'_>, input: &str, is_good: fn(&str) -> R
 /// Checks the inputs of a message that are written out.
 pub(crate) fn check_message(node: &mut Planning<'_>) {
     check(node, "subject", check_subject);
-    let names = node.literal("headers").and_then(Value::as_object).into_iter().flat_map(Map::keys);
-    let flaw = names.map(|name| check_header(name)).find_map(Result::err);
+    let named = node.literal("headers").and_then(Value::as_object).into_iter().flatten();
+    let flaw = named
+        .map(|(name, value)| {
+            check_header(name).and(check_value(name, value.as_str().unwrap_or_default()))
+        })
+        .find_map(Result::err);
     if let Some(flaw) = flaw {
         node.problem("headers", flaw);
     }
@@ -83,11 +87,22 @@ fn check_header(name: &str) -> Result<(), String> {
     ))
 }
 
+/// Checks the value of a header of a message.
+fn check_value(name: &str, value: &str) -> Result<(), String> {
+    if value.contains(['\r', '\n']) {
+        return Err(format!("the value of {name} has a line break, which no header can have"));
+    }
+    Ok(())
+}
+
 /// The message that the inputs make.
 pub(crate) fn message(step: &mut Step<'_, '_>) -> Result<Outgoing, Failure> {
     let subject = named(step, "subject", check_subject)?;
     let headers = headers(step.object("headers")?, JOINED);
-    let wrong = headers.keys().map(|name| check_header(name)).find_map(Result::err);
+    let wrong = headers
+        .iter()
+        .map(|(name, value)| check_header(name).and(check_value(name, value)))
+        .find_map(Result::err);
     if let Some(flaw) = wrong {
         return Err(Failure::input("headers", flaw));
     }
@@ -119,9 +134,11 @@ pub(crate) fn named(
 /// The revision that a write expects; none if it does not ask for one.
 pub(crate) fn revision(step: &mut Step<'_, '_>) -> Result<Option<u64>, Failure> {
     let Some(revision) = step.integer("revision")? else { return Ok(None) };
-    let revision = u64::try_from(revision)
-        .map_err(|error| Failure::input("revision", format!("{error}: it is less than 0")))?;
-    Ok(Some(revision))
+    let expected = u64::try_from(revision).ok();
+    let wrong = || {
+        Failure::input("revision", format!("{revision} is less than 0: revisions are from 0 on"))
+    };
+    expected.ok_or_else(wrong).map(Some)
 }
 
 /// The failure of a call to NATS, if it has no result.

@@ -104,4 +104,25 @@ mod tests {
             assert!(player.state().calls.is_empty());
         }
     }
+
+    #[test]
+    fn a_value_of_a_header_with_a_line_break_is_refused() {
+        for value in [json!("a\nb"), json!("a\r"), json!(["a", "b\nc"])] {
+            let with = |headers: Value| {
+                let mut document = document(json!("orders.new"));
+                document["root"]["headers"] = headers;
+                document
+            };
+            let computed = json!({"js": format!("({})", json!({"X": value}))});
+            let mut player = player(with(computed));
+            player.start(json!({}));
+            let incident = player.incident().unwrap();
+            assert!(incident.contains("the value of X has a line break"), "{incident}");
+            assert!(player.state().calls.is_empty());
+            if value.is_string() {
+                let found = problems(with(json!({"X": value})));
+                assert!(found.iter().any(|problem| problem.contains("line break")), "{found:?}");
+            }
+        }
+    }
 }

@@ -221,7 +221,9 @@ fn failure(open: &OpenTask, report: &TaskReport) -> Failure {
     let code: String = given.unwrap_or(by_default).chars().take(CODE_CHARS_MAX).collect();
     let mut message = reason(report);
     if open.attempts() > 1 {
-        message = format!("{message} (attempt {} of {})", open.attempt, open.attempts());
+        let is_late = open.may_have_another(report);
+        let limit = if is_late { "; its timeout comes before the next one" } else { "" };
+        message = format!("{message} (attempt {} of {}{limit})", open.attempt, open.attempts());
     }
     let failure = Failure::new(&code, message).in_category("Task");
     Failure { kind: "Business".to_owned(), ..failure }
@@ -370,15 +372,18 @@ mod tests {
         let declined = json!({"type": "card-declined", "title": "declined", "detail": "by bank"});
         check(json!({}), json!({"error": declined}), "card-declined", "declined: by bank");
         check(json!({}), json!({}), "TaskFailed", "the worker gave no reason");
-        let blank = json!({"type": "about:blank", "detail": "late"});
-        check(json!({}), json!({"error": blank}), "TaskFailed", "late");
+        let blank = json!({"error": {"type": "about:blank", "detail": "late"}});
+        check(json!({}), blank, "TaskFailed", "late");
         let for_good = json!({"error": declined, "retryable": false});
         let three = retry(json!({"attempts": 3}));
         let said = "declined: by bank (attempt 1 of 3)";
         check(three.clone(), for_good, "card-declined", said);
-        let given_up = json!({"status": "cancelled"});
         let said = "the worker has given the task up (attempt 1 of 3)";
-        check(three, given_up, "TaskCancelled", said);
+        check(three, json!({"status": "cancelled"}), "TaskCancelled", said);
+        let mut late = retry(json!({"attempts": 3, "delay": "1h"}));
+        late["timeout"] = json!("00:01:00");
+        let said = "none left (attempt 1 of 3; its timeout comes before the next one)";
+        check(late, json!({"error": {"title": "none left"}}), "TaskFailed", said);
     }
 
     #[test]
@@ -391,8 +396,7 @@ mod tests {
 
     #[test]
     fn a_task_that_is_late_fails_and_is_cancelled() {
-        let more = json!({"taskVersion": 2, "timeout": "00:01:00"});
-        let mut player = started(more);
+        let mut player = started(json!({"taskVersion": 2, "timeout": "00:01:00"}));
         let task = tasks(&player).remove(0);
         assert_eq!(task.deadline, Some(engine::testing::env(60_000).now));
         assert!(player.fire_timer());

@@ -35,6 +35,8 @@ pub struct Response {
     pub status: StatusCode,
     /// The body; a text if it is not JSON.
     pub body: Value,
+    /// Why what was accepted waits (`X-Staunch-Detail`), if the server knows it.
+    pub detail: Option<String>,
 }
 
 impl Client {
@@ -245,11 +247,13 @@ impl Client {
 
     async fn read(&self, answer: reqwest::Response) -> Result<Response, Failure> {
         let status = answer.status();
+        let detail = answer.headers().get("x-staunch-detail");
+        let detail = detail.and_then(|detail| Some(detail.to_str().ok()?.to_owned()));
         let bytes = self.whole(answer).await?;
         let body = serde_json::from_slice(&bytes)
             .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&bytes).trim().to_owned()));
         if status.is_success() {
-            Ok(Response { status, body })
+            Ok(Response { status, body, detail })
         } else {
             Err(refused(status, &body))
         }
@@ -327,7 +331,8 @@ fn refused(status: StatusCode, body: &Value) -> Failure {
     };
     // Clients of Elsa look for the message among the errors.
     let again = format!("generalErrors: {message}");
-    let details = problems(body).into_iter().filter(|problem| *problem != again).collect();
+    let is_new = |problem: &String| *problem != again && !message.contains(problem.as_str());
+    let details = problems(body).into_iter().filter(is_new).collect();
     let failure = Failure::new(kind, format!("{message}{hint}")).with(details);
     Failure { body: Some(Box::new(body.clone())), ..failure }
 }
@@ -397,6 +402,9 @@ mod tests {
         let failure = refused(StatusCode::CONFLICT, &body);
         assert_eq!(failure.kind, Kind::Conflict);
         assert_eq!(failure.to_string(), "the bookmark was resumed already");
+        let body = json!({"detail": "it cannot be used: no type", "problems": ["no type", "odd"]});
+        let failure = refused(StatusCode::BAD_REQUEST, &body);
+        assert_eq!(failure.details, ["odd"], "what the message has is not said twice");
         let failure = refused(StatusCode::SERVICE_UNAVAILABLE, &Value::Null);
         assert_eq!(failure.kind, Kind::Unavailable);
         assert!(failure.message.contains("503"), "{failure}");

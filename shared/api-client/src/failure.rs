@@ -125,6 +125,7 @@ fn of_bus(error: &bus::Error) -> Kind {
 fn of_store(error: &store::Error) -> Kind {
     match error {
         store::Error::Denied(_) => Kind::Forbidden,
+        store::Error::Absent(_) => Kind::NotFound,
         store::Error::Unavailable(_) | store::Error::Overloaded(_) => Kind::Unavailable,
         _ => Kind::Failed,
     }
@@ -161,6 +162,12 @@ mod tests {
             denied.context("open the database").unwrap_err(),
             Kind::Forbidden,
             "open the database: no access to the database: role x",
+        );
+        let absent = Err::<(), _>(store::Error::Absent("nodb".to_owned()));
+        check(
+            absent.context("open the database").unwrap_err(),
+            Kind::NotFound,
+            "open the database: there is no such database: nodb",
         );
         check(Failure::usage("no").into(), Kind::Usage, "no");
         check(anyhow::anyhow!("other"), Kind::Failed, "other");

@@ -124,8 +124,10 @@ impl Archive {
     /// [`Error::NotFound`]; [`Error::Corrupt`] when the file is not whole.
     pub async fn file(&self, name: &str) -> Result<Vec<Line>, Error> {
         let stem = name.trim_end_matches(FILE).trim_end_matches(MANIFEST);
-        let path = Path::parse(format!("{stem}{MANIFEST}"));
-        let path = path.map_err(|error| Error::Corrupt(name.to_owned(), error.to_string()))?;
+        // A name that no path can have is that of no file.
+        let Ok(path) = Path::parse(format!("{stem}{MANIFEST}")) else {
+            return Err(Error::NotFound(format!("file {name}")));
+        };
         self.lines(&self.manifest(path).await?).await
     }
 

@@ -209,35 +209,37 @@ pub(crate) fn too_large(client: &Client, size: usize) -> String {
     )
 }
 
-/// Headers for the wire. Line breaks in a value become spaces.
+/// Headers for the wire. The lines of a value become several headers of its name.
 pub(crate) fn headers_out(headers: &Headers) -> Result<HeaderMap, Error> {
     let mut out = HeaderMap::new();
     for (name, value) in headers {
         let invalid = |what: &str| Error::Corrupt(format!("the header {name:?} {what}"));
         let name: HeaderName =
             name.parse().map_err(|error| invalid(&format!("is not a valid name: {error}")))?;
-        let value = value.replace(['\r', '\n'], " ");
-        let value: HeaderValue =
-            value.parse().map_err(|error| invalid(&format!("cannot have this value: {error}")))?;
-        out.insert(name, value);
+        for value in value.split(header::BETWEEN) {
+            let value: HeaderValue = value
+                .replace('\r', " ")
+                .parse()
+                .map_err(|error| invalid(&format!("cannot have this value: {error}")))?;
+            out.append(name.clone(), value);
+        }
     }
     Ok(out)
 }
 
-/// Headers from the wire; of several values, the first.
+/// Headers from the wire; several values of one are one text.
 pub(crate) fn headers_in(headers: Option<&HeaderMap>) -> Headers {
     let mut out = Headers::new();
     for (name, values) in headers.into_iter().flat_map(HeaderMap::iter) {
-        let Some(first) = values.first() else { continue };
-        let value = match name.to_string() == header::PAYLOAD {
-            true => values
-                .iter()
-                .map(HeaderValue::as_str)
-                .collect::<Vec<_>>()
-                .join(header::PAYLOAD_BETWEEN),
-            false => first.to_string(),
+        let name = name.to_string();
+        let between = match name == header::PAYLOAD {
+            true => header::PAYLOAD_BETWEEN.to_owned(),
+            false => header::BETWEEN.to_string(),
         };
-        out.insert(name.to_string(), value);
+        let values: Vec<_> = values.iter().map(HeaderValue::as_str).collect();
+        if !values.is_empty() {
+            out.insert(name, values.join(&between));
+        }
     }
     out
 }
@@ -268,7 +270,8 @@ mod tests {
         let sent = headers_out(&headers).unwrap();
         let read = headers_in(Some(&sent));
         assert_eq!(read["Nats-Msg-Id"], "a b");
-        assert_eq!(read["X"], "1  Nats-Rollup: all");
+        assert_eq!(read["X"], "1 \nNats-Rollup: all");
+        assert_eq!(read.len(), 2, "{read:?}");
         let mut several = HeaderMap::new();
         for (name, value) in
             [("X", "1"), ("X", "2"), (header::PAYLOAD, "a=b"), (header::PAYLOAD, "c=d")]
@@ -276,7 +279,8 @@ mod tests {
             several.append(name, value);
         }
         let read = headers_in(Some(&several));
-        assert_eq!((read["X"].as_str(), read[header::PAYLOAD].as_str()), ("1", "a=b, c=d"));
+        assert_eq!((read["X"].as_str(), read[header::PAYLOAD].as_str()), ("1\n2", "a=b, c=d"));
+        assert_eq!(headers_in(Some(&headers_out(&read).unwrap())), read, "both are kept");
         headers.insert("bad name\r\n".to_owned(), String::new());
         assert!(headers_out(&headers).is_err());
     }

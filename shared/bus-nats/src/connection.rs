@@ -28,15 +28,15 @@ const EXPLAIN_INTERVAL: Duration = Duration::from_secs(10);
 const EXPLAIN_MAX: Duration = Duration::from_secs(2);
 const DRAIN_MAX: Duration = Duration::from_secs(2);
 /// The alerts with which a server refuses the certificate of a client.
-const REFUSALS: [&str; 7] = [
+const REFUSALS: [&str; 6] = [
     "UnknownCA",
     "BadCertificate",
     "UnsupportedCertificate",
     "CertificateRevoked",
-    "CertificateExpired",
     "CertificateUnknown",
     "AccessDenied",
 ];
+const EXPIRED: &str = "CertificateExpired";
 /// Commands that wait in the client for the connection.
 const SENDER_CAPACITY: usize = 8_192;
 
@@ -77,6 +77,7 @@ impl Link {
             options: Arc::new(options.clone()),
             explain_at: Arc::default(),
             trouble: Arc::default(),
+            told: Arc::default(),
         };
         let give_up = Instant::now() + options.connect_max;
         let client = loop {
@@ -159,6 +160,12 @@ fn unreached(places: &str, error: &str) -> String {
         );
     }
     let alert = error.split_once("received fatal alert: ").map(|(_, alert)| alert);
+    if alert.is_some_and(|alert| alert.starts_with(EXPIRED)) {
+        return format!(
+            "the nats-server at {places} refuses the client certificate of this process, which has \
+             expired: give nats-tls-cert and nats-tls-key new ones"
+        );
+    }
     if let Some(alert) = alert.filter(|alert| REFUSALS.iter().any(|one| alert.starts_with(one))) {
         return format!(
             "the nats-server at {places} refuses the client certificate of this process ({alert}): \
@@ -212,6 +219,8 @@ struct Heard {
     explain_at: Arc<Mutex<Option<Instant>>>,
     /// The reason that was found.
     trouble: Arc<Mutex<Option<Trouble>>>,
+    /// The reason that was logged.
+    told: Arc<Mutex<tasks::Trouble>>,
 }
 
 fn settings(options: &Options, login: &Login, inbox: &str, heard: Heard) -> ConnectOptions {
@@ -272,7 +281,9 @@ impl Heard {
         }
         let epoch = *self.epoch.borrow();
         if let Ok(Some(reason)) = tokio::time::timeout(EXPLAIN_MAX, reason(&self.options)).await {
-            tracing::warn!(purpose = self.purpose, "NATS is not reached: {reason}");
+            if self.told.lock().unwrap_or_else(PoisonError::into_inner).is_news(&reason) {
+                tracing::warn!(purpose = self.purpose, "NATS is not reached: {reason}");
+            }
             let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
             *trouble = Some(Trouble { epoch, reason });
         }
@@ -287,6 +298,8 @@ impl Heard {
                     meter::NATS_RECONNECTS.inc(&[purpose]);
                 }
                 self.refusals.connected();
+                // The connection is logged whether there was trouble or not.
+                self.told.lock().unwrap_or_else(PoisonError::into_inner).ends();
                 self.epoch.send_modify(|epoch| *epoch += 1);
                 tracing::info!(purpose, "connected to NATS");
             }
@@ -382,11 +395,13 @@ mod tests {
 
     #[test]
     fn a_server_that_refuses_the_certificate_runs() {
-        for alert in ["UnknownCA", "BadCertificate", "CertificateExpired"] {
+        for alert in ["UnknownCA", "BadCertificate"] {
             let said = unreached("nats:4222", &format!("IO error: received fatal alert: {alert}"));
             assert!(said.contains("refuses the client certificate"), "{said}");
             assert!(said.contains(alert) && !said.contains("is it running"), "{said}");
         }
+        let old = unreached("nats:4222", "IO error: received fatal alert: CertificateExpired");
+        assert!(old.contains("has expired: give nats-tls-cert"), "{old}");
         let ours = unreached("nats:4222", "invalid peer certificate: UnknownIssuer");
         assert!(ours.contains("do not accept each other's"), "{ours}");
     }

@@ -19,6 +19,9 @@ const STORAGE_INSUFFICIENT: u64 = 10047;
 const STORAGE_ADVICE: &str = ". The server reserves the whole size of a stream when it is created, \
      3 GiB for all of them: give JetStream more with max_file_store (unset, it is three quarters \
      of the free disk)";
+const NO_PEERS: u64 = 10005;
+const PEERS_ADVICE: &str = ". As many servers as copies are asked for must run in one cluster, with the \
+     tags: look at --cluster, --tag and --replicas, and at `nats server list`";
 
 /// Limits of a stream that an operator may raise.
 const RAISED: [&str; 2] = ["max_bytes", "max_age"];
@@ -171,7 +174,11 @@ fn unanswered(failure: ApiError, what: &str) -> Error {
 fn refused(failure: ApiError, what: &str) -> Error {
     match failure {
         ApiError::Refused { code, text } => {
-            let advice = if code == STORAGE_INSUFFICIENT { STORAGE_ADVICE } else { "" };
+            let advice = match code {
+                STORAGE_INSUFFICIENT => STORAGE_ADVICE,
+                NO_PEERS => PEERS_ADVICE,
+                _ => "",
+            };
             Error::NotProvisioned(format!(
                 "{what} cannot be created or changed: {text} ({code}){advice}"
             ))

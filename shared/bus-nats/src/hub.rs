@@ -14,6 +14,7 @@ use bytes::Bytes;
 use futures::StreamExt as _;
 use model::Backoff;
 use serde_json::json;
+use tasks::Trouble;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -45,6 +46,7 @@ struct State {
     is_running: bool,
     is_synced: bool,
     live: BTreeMap<String, (Bytes, Revision)>,
+    trouble: Trouble,
     followers: Vec<mpsc::Sender<Change>>,
 }
 
@@ -149,6 +151,9 @@ impl Hub {
         };
         let name = created["name"].as_str().unwrap_or_default().to_owned();
         let pending = created["num_pending"].as_u64().unwrap_or_default();
+        if self.state().trouble.ends() {
+            tracing::info!(bucket = self.bucket, "a bucket is watched again");
+        }
         self.tell(&Change::Reset);
         let mut progress = Progress { seen: 0, until_synced: Some(pending) };
         self.check_synced(&mut progress, pending);
@@ -299,7 +304,10 @@ async fn run(hub: Arc<Hub>) {
         }
         match ended {
             Ok(why) => tracing::debug!(bucket = hub.bucket, why, "a watch starts again"),
-            Err(error) => tracing::warn!(bucket = hub.bucket, %error, "a watch cannot start"),
+            Err(error) if hub.state().trouble.is_news(&error) => {
+                tracing::warn!(bucket = hub.bucket, %error, "a watch cannot start");
+            }
+            Err(_) => {}
         }
         tokio::select! {
             () = hub.closed.cancelled() => break,

@@ -1,8 +1,11 @@
 //! Whether a stream is still the one that was looked at. A broker that has lost its store comes back with
-//! others of the same names, whose messages have the same numbers.
+//! others of the same names, whose messages have the same numbers; and anybody may delete a stream and make
+//! it anew.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use async_nats::connection::State;
 use async_nats::jetstream::Context;
@@ -10,8 +13,16 @@ use async_nats::{Client, Statistics};
 use bus::Error;
 use model::Timestamp;
 use serde_json::Value;
+use tokio::time::Instant;
 
 use crate::api::Api;
+
+/// A message that is settled within this time after it was taken is still of the same stream, where the
+/// connection lasts: for another message to have its number, somebody would have to delete the stream,
+/// make it anew and fill it up to that number meanwhile.
+pub(crate) const SURE_FOR: Duration = Duration::from_millis(500);
+/// The creation of a stream is asked for once in this time, however many messages are settled late.
+const ASKED_EVERY: Duration = Duration::from_millis(500);
 
 /// Tells whether a message is still of the stream and of the consumer that were looked at. A pull
 /// outlives a broker that has lost its store: it would take the messages of the new stream for those of
@@ -65,10 +76,36 @@ impl Connection {
     }
 }
 
-/// When the stream was created, as the broker says now; or why it does not say.
-pub(crate) async fn created(context: &Context, stream: &str) -> Result<String, String> {
+/// When the stream was created, in nanoseconds since 1970, as the broker says now; or why it does not say.
+pub(crate) async fn created(context: &Context, stream: &str) -> Result<i128, String> {
     let found = context.get_stream(stream).await.map_err(|error| error.to_string())?;
-    Ok(found.cached_info().created.to_string())
+    Ok(found.cached_info().created.unix_timestamp_nanos())
+}
+
+/// When streams were created, as the broker has said a moment ago.
+#[derive(Default)]
+pub(crate) struct Creations(Mutex<BTreeMap<String, Arc<Creation>>>);
+
+type Creation = tokio::sync::Mutex<Option<(Result<i128, String>, Instant)>>;
+
+impl Creations {
+    /// As [`created`] says, or has said half a second ago at most. It is for a connection that lasts: the
+    /// answer may be from before another one.
+    pub(crate) async fn lately(&self, context: &Context, stream: &str) -> Result<i128, String> {
+        let creation = {
+            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(known.entry(stream.to_owned()).or_default())
+        };
+        let mut said = creation.lock().await;
+        if let Some((answer, at)) = &*said
+            && at.elapsed() < ASKED_EVERY
+        {
+            return answer.clone();
+        }
+        let answer = created(context, stream).await;
+        *said = Some((answer.clone(), Instant::now()));
+        answer
+    }
 }
 
 /// Whether a stream can have a message that was stored at this time: one that was created later is

@@ -17,6 +17,7 @@ mod inspect;
 mod kv;
 mod login;
 mod nats;
+mod object;
 mod options;
 mod outside;
 pub mod permissions;

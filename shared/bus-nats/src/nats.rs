@@ -11,6 +11,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::api::Api;
 use crate::connection::Link;
 use crate::heal::Healer;
+use crate::incarnation::Creations;
 use crate::publishes::Publishes;
 use crate::{Options, hub, pull};
 
@@ -33,6 +34,7 @@ pub(crate) struct Inner {
     pub(crate) healer: Healer,
     pub(crate) publishes: Publishes,
     pub(crate) pull: pull::Puller,
+    pub(crate) creations: Arc<Creations>,
     pub(crate) hubs: BTreeMap<Bucket, Arc<hub::Hub>>,
     pub(crate) closed: CancellationToken,
 }
@@ -67,6 +69,7 @@ pub async fn connect(options: Options) -> Result<NatsBus, Error> {
         healer,
         publishes: Publishes::default(),
         pull,
+        creations: Arc::default(),
         hubs,
         closed,
     };

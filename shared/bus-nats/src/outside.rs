@@ -1,5 +1,6 @@
 //! Subjects, buckets and object stores of workflows.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_nats::HeaderMap;
@@ -7,21 +8,23 @@ use async_nats::datetime::DateTime;
 use async_nats::jetstream::AckKind;
 use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, pull};
 use async_nats::jetstream::kv::{EntryErrorKind, Operation, Store};
-use async_nats::jetstream::object_store::{self, GetErrorKind, InfoErrorKind, ObjectStore};
+use async_nats::jetstream::object_store::{
+    self, GetErrorKind, InfoErrorKind, ObjectInfo, ObjectMetadata, ObjectStore,
+};
 use async_trait::async_trait;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE;
 use bus::{
-    Error, From, KeyValue, Object, Outside, OutsideError, Place, PlaceFigures, Put, Revision,
-    Stored, Taken, Wire as _,
+    Content, Error, From, KeyValue, Object, Outside, OutsideError, Place, PlaceFigures, Put,
+    Revision, Stored, Taken, Wire as _,
 };
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use futures::stream::BoxStream;
 use futures::{FutureExt as _, StreamExt as _};
 use model::Timestamp;
-use protocol::Message;
+use protocol::{Headers, Message, header};
 use serde_json::{Value, json};
-use tokio::io::AsyncReadExt as _;
+use tokio::time::Instant;
 
 use crate::NatsBus;
 use crate::api::{
@@ -29,7 +32,8 @@ use crate::api::{
     WRONG_LAST_SEQUENCE_CONSTANT, headers_out, message_in,
 };
 use crate::bucket::OPERATION;
-use crate::incarnation::{self, Incarnation};
+use crate::incarnation::{self, Incarnation, SURE_FOR};
+use crate::object::{Cut, Reading};
 use crate::options::ANSWER_MAX;
 
 /// A message that is not settled after this time comes again.
@@ -38,10 +42,8 @@ const SETTLE_MAX: Duration = Duration::from_secs(30);
 const UNSETTLED_MAX: i64 = 1_000;
 /// Messages of one pull.
 const BATCH: usize = 100;
-/// Bytes of one read of an object.
-const PART_BYTES: usize = 256 * 1024;
-/// A part of an object that does not come within this time does not come.
-const PART_TIME_MAX: Duration = Duration::from_secs(30);
+/// Attempts to read an object that others write meanwhile.
+const READS_MAX: usize = 3;
 const EXPECTED: &str = "Nats-Expected-Last-Subject-Sequence";
 const MESSAGE_ID: &str = "Nats-Msg-Id";
 
@@ -142,23 +144,26 @@ impl Outside for NatsBus {
         store: &str,
         name: &str,
         bytes_max: usize,
-    ) -> Result<Option<Bytes>, OutsideError> {
+    ) -> Result<Option<Content>, OutsideError> {
         let what = object_of(store, name);
-        let Some(object) = self.found_object(store, name).await? else { return Ok(None) };
-        let too_large = || {
-            OutsideError::Refused(format!(
-                "{what} has more than the {bytes_max} bytes that are allowed"
-            ))
-        };
-        if object.info().size > bytes_max {
-            return Err(too_large());
+        for _ in 0..READS_MAX {
+            let Some((object, opened)) = self.found_object(store, name).await? else {
+                return Ok(None);
+            };
+            if object.info().size > bytes_max {
+                return Err(OutsideError::Refused(format!(
+                    "{what} has more than the {bytes_max} bytes that are allowed"
+                )));
+            }
+            let content_type = content_type(object.info());
+            // The reader compares the size and the hash of what it has read.
+            match Reading::new(object, opened, what.clone()).whole().await {
+                Ok(bytes) => return Ok(Some(Content { bytes, content_type })),
+                Err(Cut::Gone) => {}
+                Err(Cut::Failed(error)) => return Err(error),
+            }
         }
-        let mut bytes = Vec::new();
-        // The reader compares the hash of what it has read.
-        let limit = u64::try_from(bytes_max).unwrap_or(u64::MAX).saturating_add(1);
-        let read = object.take(limit).read_to_end(&mut bytes).await;
-        read.map_err(|error| OutsideError::Unavailable(format!("{what}: {error}")))?;
-        if bytes.len() > bytes_max { Err(too_large()) } else { Ok(Some(bytes.into())) }
+        Err(OutsideError::Unavailable(format!("{what} is written anew each time it is read")))
     }
 
     async fn open_object(&self, store: &str, name: &str) -> Result<Option<Object>, OutsideError> {
@@ -168,32 +173,34 @@ impl Outside for NatsBus {
         if about.and_then(|about| about.options?.link).is_some() {
             return Err(OutsideError::Refused(format!("{} is a link", object_of(store, name))));
         }
-        let Some(object) = self.found_object(store, name).await? else { return Ok(None) };
-        let info = object.info();
-        let written = info.headers.as_ref().and_then(|headers| headers.get("Content-Type"));
-        let content_type = written.map(|value| value.as_str().to_owned());
-        let size = info.size as u64;
-        let reading = (object, object_of(store, name), size);
-        let parts = futures::stream::try_unfold(reading, |(mut object, what, left)| async move {
-            let mut part = BytesMut::with_capacity(PART_BYTES);
-            let read = tokio::time::timeout(PART_TIME_MAX, object.read_buf(&mut part)).await;
-            let read = read.map_err(|late| OutsideError::Late(format!("{what}: a part: {late}")));
-            let read =
-                read?.map_err(|error| OutsideError::Unavailable(format!("{what}: {error}")))?;
-            match left.checked_sub(read as u64) {
-                Some(0) if read == 0 => Ok(None),
-                Some(left) if read > 0 => Ok(Some((part.freeze(), (object, what, left)))),
-                _ => {
-                    Err(OutsideError::Unavailable(format!("{what} has not the size that it says")))
-                }
+        let found = self.found_object(store, name).await?;
+        let Some((object, opened)) = found else { return Ok(None) };
+        let (size, content_type) = (object.info().size as u64, content_type(object.info()));
+        let what = object_of(store, name);
+        let gone = format!("{what} was removed or written anew while it was read");
+        let reading = (Reading::new(object, opened, what), gone);
+        let parts = futures::stream::try_unfold(reading, |(mut reading, gone)| async move {
+            match reading.part().await {
+                Ok(part) => Ok(part.map(|part| (part, (reading, gone)))),
+                Err(Cut::Gone) => Err(OutsideError::Unavailable(gone)),
+                Err(Cut::Failed(error)) => Err(error),
             }
         });
         Ok(Some(Object { size, content_type, parts: parts.boxed() }))
     }
 
-    async fn set_object(&self, store: &str, name: &str, bytes: Bytes) -> Result<(), OutsideError> {
+    async fn set_object(
+        &self,
+        store: &str,
+        name: &str,
+        content: Content,
+    ) -> Result<(), OutsideError> {
         let what = object_of(store, name);
-        let put = self.object_store(store).await?.put(name, &mut &*bytes).await;
+        let kind = content.content_type.map(|kind| (header::CONTENT_TYPE.to_owned(), kind));
+        let headers = kind.map(|kind| headers_out(&Headers::from([kind])));
+        let headers = headers.transpose().map_err(refused)?;
+        let about = ObjectMetadata { name: name.to_owned(), headers, ..ObjectMetadata::default() };
+        let put = self.object_store(store).await?.put(about, &mut &*content.bytes).await;
         put.map(drop).map_err(|error| OutsideError::Unavailable(format!("{what}: {error}")))
     }
 
@@ -248,7 +255,7 @@ impl Outside for NatsBus {
         let mut incarnation = Incarnation::of(inner.data_api.client());
         let found = inner.data_context.get_stream(stream).await;
         let found = found.map_err(|error| missing(&error, what.clone()))?;
-        let created = found.cached_info().created.to_string();
+        let created = found.cached_info().created.unix_timestamp_nanos();
         let deliver_policy = from.map(|from| match from {
             From::New => DeliverPolicy::New,
             From::All => DeliverPolicy::All,
@@ -281,11 +288,12 @@ impl Outside for NatsBus {
         let closed = inner.closed.clone();
         let messages = messages.take_until(async move { closed.cancelled().await });
         let (context, stream) = (inner.data_context.clone(), stream.clone());
+        let creations = Arc::clone(&inner.creations);
         let taken = messages.then(move |message| {
             let info = message.as_ref().ok().and_then(|message| message.info().ok());
             let is_surely = info.is_some_and(|info| incarnation.has(info.consumer_sequence));
             let connection = incarnation.connection();
-            let (context, created) = (context.clone(), created.clone());
+            let (context, creations) = (context.clone(), Arc::clone(&creations));
             let (stream, what) = (stream.clone(), what.clone());
             async move {
                 let message = message
@@ -309,15 +317,23 @@ impl Outside for NatsBus {
                     }
                 }
                 let (message, acker) = message.split();
+                let taken_at = Instant::now();
                 let settle = async move {
                     // By now another stream may have another message of this number, which this
-                    // acknowledgement would settle.
-                    if !connection.lasts() {
-                        let now = incarnation::created(&context, &stream).await;
-                        if now.as_ref() != Ok(&created) {
-                            tracing::debug!(?now, sequence, "a message is not settled any more");
-                            return;
-                        }
+                    // acknowledgement would settle. One that was restored has the same messages, and
+                    // another time of creation.
+                    let is_of = |now: i128| now == created || now <= stored_nanos;
+                    let is_settled = if !connection.lasts() {
+                        incarnation::created(&context, &stream).await.is_ok_and(is_of)
+                    } else if taken_at.elapsed() >= SURE_FOR {
+                        // A broker that is too busy to say it has lost nothing.
+                        creations.lately(&context, &stream).await.map_or(true, is_of)
+                    } else {
+                        true
+                    };
+                    if !is_settled {
+                        tracing::debug!(sequence, "a message is not settled any more");
+                        return;
                     }
                     // A message whose acknowledgement is lost comes again, and is recognised.
                     if let Err(error) = acker.ack().await {
@@ -371,15 +387,16 @@ impl NatsBus {
         &self,
         store: &str,
         name: &str,
-    ) -> Result<Option<object_store::Object>, OutsideError> {
+    ) -> Result<Option<(object_store::Object, ObjectStore)>, OutsideError> {
         let what = object_of(store, name);
-        match self.object_store(store).await?.get(name).await {
+        let opened = self.object_store(store).await?;
+        match opened.get(name).await {
             // What its reader may use, and its limits, are those of the store that was asked.
             Ok(object) if object.info().bucket != store => {
                 let elsewhere = &object.info().bucket;
                 Err(OutsideError::Refused(format!("{what} is a link to the store {elsewhere}")))
             }
-            Ok(object) => Ok(Some(object)),
+            Ok(object) => Ok(Some((object, opened))),
             Err(error) => match error.kind() {
                 GetErrorKind::NotFound => Ok(None),
                 GetErrorKind::InvalidName => Err(OutsideError::Refused(format!("{what}: {error}"))),
@@ -412,6 +429,11 @@ fn place_of(info: &Value) -> PlaceFigures {
         delivered_at: time(&info["delivered"]["last_active"]),
         created_at: time(&info["created"]),
     }
+}
+
+fn content_type(about: &ObjectInfo) -> Option<String> {
+    let written = about.headers.as_ref().and_then(|headers| headers.get(header::CONTENT_TYPE));
+    written.map(|value| value.as_str().to_owned())
 }
 
 fn object_of(store: &str, name: &str) -> String {

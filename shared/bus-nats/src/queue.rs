@@ -16,7 +16,8 @@ use crate::api::{
     ApiError, DUPLICATE_IN_PROCESS, STREAM_NOT_FOUND, headers_in, headers_out, message_in,
 };
 use crate::hub::AckAddress;
-use crate::incarnation::{Connection, has};
+use crate::incarnation::{Connection, SURE_FOR, has};
+use crate::nats::Inner;
 use crate::options::ANSWER_MAX;
 use crate::{NatsBus, select};
 
@@ -259,7 +260,8 @@ impl NatsBus {
         };
         let stored_at = timestamp(place.stored_nanos);
         let (bus, connection) = (self.clone(), connection.clone());
-        let settle = NatsSettle { bus, address: reply, connection, stored_at };
+        let taken_at = Instant::now();
+        let settle = NatsSettle { bus, address: reply, connection, taken_at, stored_at };
         Some(Delivery {
             message: message_in(message),
             sequence: place.sequence,
@@ -285,17 +287,30 @@ struct NatsSettle {
     address: async_nats::Subject,
     /// The connection over which the message came.
     connection: Connection,
+    taken_at: Instant,
     stored_at: Timestamp,
 }
 
 impl NatsSettle {
-    /// Sends nothing where the broker has lost its store since: the address is that of another message
-    /// then, which this would settle.
+    /// Whether the stream is still the one that the message came from, as far as this can be told.
+    async fn is_of_the_stream(&self, inner: &Inner) -> Result<bool, Error> {
+        let stream = subject::COMMANDS_STREAM;
+        if !self.connection.lasts() {
+            return has(&inner.data_api, stream, self.stored_at).await;
+        }
+        if self.taken_at.elapsed() < SURE_FOR {
+            return Ok(true);
+        }
+        // A broker that is too busy to say it has lost nothing: the connection lasts.
+        let created = inner.creations.lately(&inner.data_context, stream).await;
+        Ok(created.map_or(true, |created| timestamp(created) <= self.stored_at))
+    }
+
+    /// Sends nothing where the broker has lost its store since, or somebody has made the stream anew: the
+    /// address is that of another message then, which this would settle.
     async fn send(&self, text: Bytes) -> Result<(), Error> {
         let inner = self.bus.open()?;
-        if !self.connection.lasts()
-            && !has(&inner.data_api, subject::COMMANDS_STREAM, self.stored_at).await?
-        {
+        if !self.is_of_the_stream(inner).await? {
             tracing::debug!(address = %self.address, "a message is not settled any more");
             return Ok(());
         }

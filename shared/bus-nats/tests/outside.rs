@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use bus::{From, Outside as _, OutsideError, Place, Put, Wire as _};
+use bus::{Content, From, Outside as _, OutsideError, Place, Put, Wire as _};
 use bus_nats::{NatsBus, Options, connect};
 use bytes::Bytes;
 use futures::StreamExt as _;
@@ -113,17 +113,19 @@ async fn objects_are_written_and_read() {
     const MAX: usize = 1 << 20;
     let server = nats().await;
     let bus = connect(Options::new(server.url())).await.unwrap();
-    let absent = bus.set_object("uploads", "a", Bytes::from("x")).await.unwrap_err();
+    let absent = bus.set_object("uploads", "a", Bytes::from("x").into()).await.unwrap_err();
     assert!(matches!(absent, OutsideError::Absent(_)), "{absent}");
     let config = json!({"name": "OBJ_uploads", "subjects": ["$O.uploads.C.>", "$O.uploads.M.>"],
         "allow_rollup_hdrs": true, "allow_direct": true, "discard": "new", "storage": "memory"});
     api(&bus, "STREAM.CREATE.OBJ_uploads", config).await;
     assert_eq!(bus.object("uploads", "a", MAX).await.unwrap(), None);
     let bytes = Bytes::from((0..600_000_u32).map(|at| (at % 251) as u8).collect::<Vec<_>>());
-    bus.set_object("uploads", "a file", bytes.clone()).await.unwrap();
-    assert_eq!(bus.object("uploads", "a file", MAX).await.unwrap(), Some(bytes));
-    bus.set_object("uploads", "a file", Bytes::from("new")).await.unwrap();
-    assert_eq!(bus.object("uploads", "a file", MAX).await.unwrap(), Some(Bytes::from("new")));
+    let image = Content { bytes, content_type: Some("image/png".to_owned()) };
+    bus.set_object("uploads", "a file", image.clone()).await.unwrap();
+    assert_eq!(bus.object("uploads", "a file", MAX).await.unwrap(), Some(image));
+    let new = Content::from(Bytes::from("new"));
+    bus.set_object("uploads", "a file", new.clone()).await.unwrap();
+    assert_eq!(bus.object("uploads", "a file", MAX).await.unwrap(), Some(new));
     let large = bus.object("uploads", "a file", 2).await.unwrap_err();
     assert!(matches!(large, OutsideError::Refused(_)), "{large}");
 }
@@ -143,7 +145,7 @@ async fn a_large_object_is_read_in_parts_and_removed_without_a_trace() {
     bus.remove_object(store, "a/0").await.unwrap();
     let bytes: Vec<u8> = (0..3_000_000_u32).map(|at| (at % 251) as u8).collect();
     for (name, bytes) in [("a/0", bytes.as_slice()), ("empty", &[])] {
-        bus.set_object(store, name, Bytes::copy_from_slice(bytes)).await.unwrap();
+        bus.set_object(store, name, Bytes::copy_from_slice(bytes).into()).await.unwrap();
         let object = bus.open_object(store, name).await.unwrap().unwrap();
         assert_eq!((object.size, object.content_type), (bytes.len() as u64, None));
         let parts: Vec<_> = object.parts.collect().await;

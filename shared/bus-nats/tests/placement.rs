@@ -57,7 +57,7 @@ async fn everything_is_kept_in_the_cluster_that_was_named_and_stays_there() {
     let tags = vec!["region:south".to_owned()];
     let nowhere = bus.provision(Placement { tags, ..Placement::from(1) }).await;
     let error = nowhere.unwrap_err().to_string();
-    assert!(error.contains("no suitable peers"), "{error}");
+    assert!(error.contains("no suitable peers") && error.contains("look at --cluster"), "{error}");
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use model::Backoff;
+use tasks::Trouble;
 use tokio_util::sync::CancellationToken;
 
 use crate::{Change, Error, Kv};
@@ -15,6 +16,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// opened again; `apply` sees a [`Change::Reset`] at once when it breaks.
 pub(crate) async fn follow(kv: &dyn Kv, stop: &CancellationToken, mut apply: impl FnMut(Change)) {
     let mut backoff = Backoff::new(FIRST_PAUSE, LONGEST_PAUSE);
+    let mut trouble = Trouble::default();
     loop {
         let opened = tokio::select! {
             biased;
@@ -33,10 +35,16 @@ pub(crate) async fn follow(kv: &dyn Kv, stop: &CancellationToken, mut apply: imp
                     break;
                 };
                 backoff.reset();
+                if trouble.ends() {
+                    tracing::info!("a bucket is watched again");
+                }
                 apply(change);
             },
             Err(Error::Closed) => return,
-            Err(error) => tracing::warn!(%error, "cannot watch a bucket, trying again"),
+            Err(error) if trouble.is_news(&error) => {
+                tracing::warn!(%error, "cannot watch a bucket, trying again");
+            }
+            Err(_) => {}
         }
         tokio::select! {
             biased;

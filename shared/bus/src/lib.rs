@@ -38,7 +38,7 @@ pub use kv::{Bucket, Change, Entry, Kv, Put, Revision, TOMBSTONE_TTL, Watch};
 pub use lease::{Busy, Holding, Lease, Leases, Terms, look, look_at_all, take_away};
 pub use memory::{Fault, Faults, LateAcks, MemoryBus, Operation, ServerClock};
 pub use outside::{
-    From, KeyValue, Object, Outside, OutsideError, Place, PlaceFigures, Stored, Taken,
+    Content, From, KeyValue, Object, Outside, OutsideError, Place, PlaceFigures, Stored, Taken,
 };
 pub use pause::{Drain, Pause, Pauses, Scope};
 pub use pointer::{Pointer, Pointers};

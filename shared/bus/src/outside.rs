@@ -107,6 +107,27 @@ pub struct Taken {
     pub settle: BoxFuture<'static, ()>,
 }
 
+/// The content of an object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Content {
+    /// Its bytes.
+    pub bytes: Bytes,
+    /// Its media type, where its writer says it in the header `Content-Type`.
+    pub content_type: Option<String>,
+}
+
+impl std::convert::From<Bytes> for Content {
+    fn from(bytes: Bytes) -> Self {
+        Self { bytes, content_type: None }
+    }
+}
+
+impl std::convert::From<Vec<u8>> for Content {
+    fn from(bytes: Vec<u8>) -> Self {
+        Bytes::from(bytes).into()
+    }
+}
+
 /// An object that is being read.
 pub struct Object {
     /// Its bytes, as its writer has counted them.
@@ -146,19 +167,25 @@ pub trait Outside: Send + Sync {
         nonce: &str,
     ) -> Result<Put, OutsideError>;
 
-    /// An object, of at most so many bytes; none if there is none of this name.
+    /// An object, of at most so many bytes; none if there is none of this name, or it was removed while
+    /// it was read.
     async fn object(
         &self,
         store: &str,
         name: &str,
         bytes_max: usize,
-    ) -> Result<Option<Bytes>, OutsideError>;
+    ) -> Result<Option<Content>, OutsideError>;
 
     /// An object of any size; none if there is none of this name.
     async fn open_object(&self, store: &str, name: &str) -> Result<Option<Object>, OutsideError>;
 
     /// Writes an object, in the place of one of the same name.
-    async fn set_object(&self, store: &str, name: &str, bytes: Bytes) -> Result<(), OutsideError>;
+    async fn set_object(
+        &self,
+        store: &str,
+        name: &str,
+        content: Content,
+    ) -> Result<(), OutsideError>;
 
     /// Removes an object, and leaves no trace of it. It is no error if there is none of this name.
     async fn remove_object(&self, store: &str, name: &str) -> Result<(), OutsideError>;

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use model::Timestamp;
 use protocol::subject;
 use serde::{Deserialize, Serialize};
+use tasks::Trouble;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -449,6 +450,7 @@ async fn renew(inner: Arc<Inner>) {
     let mut ticks = tokio::time::interval(inner.ttl / 3);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     ticks.reset();
+    let mut trouble = Trouble::default();
     loop {
         tokio::select! {
             biased;
@@ -462,11 +464,14 @@ async fn renew(inner: Arc<Inner>) {
             written = inner.write(Instant::now() + inner.ttl) => written,
         };
         match written {
+            Ok(()) if trouble.ends() => tracing::info!("this node's presence is renewed again"),
             Ok(()) => {}
             Err(Error::Closed) => return,
             Err(error) => {
                 meter::PRESENCE_RENEWALS_FAILED.inc(&[]);
-                tracing::warn!(%error, "this node's presence could not be renewed");
+                if trouble.is_news(&error) {
+                    tracing::warn!(%error, "this node's presence could not be renewed");
+                }
             }
         }
     }

@@ -6,13 +6,16 @@
 //! secrets. Every setting has one name: `nats-url` is the flag `--nats-url`,
 //! the variable `STAUNCH_NATS_URL` and the key `nats-url`. To add a setting: see `settings.rs`.
 
+mod amount;
 mod check;
 mod declare;
 mod error;
+mod form;
 mod gate;
 mod mask;
 mod oidc;
 pub(crate) mod postgres;
+mod rules;
 mod settings;
 mod source;
 #[cfg(test)]
@@ -20,21 +23,25 @@ mod tests;
 mod unknown;
 mod value;
 mod web_origins;
+mod web_url;
+mod word;
 
+pub use amount::Delay;
 pub(crate) use check::key_fault;
 pub use error::{ConfigError, Origin};
-pub use gate::{BucketLists, ClientAuth, HostLists, NameLists, Networks, Rate};
+pub use form::{Described, Form};
+pub use gate::{BucketLists, HostLists, NameLists, Networks, Rate};
 pub use mask::{masked, percent_decoded, secrets_in_urls};
-pub use oidc::ClaimRoles;
+pub use oidc::{ClaimRoles, TokenAlgorithms};
+pub use rules::{Need, RULES, Rules};
 pub use settings::{Args, Settings, reachable};
 pub use source::{Setting, variable_of};
 pub(crate) use source::{nearest, value_in};
 pub use unknown::UnknownVariable;
-pub use value::{
-    Auth, BasePath, Delay, Entries, FlowchartMode, IncidentStrategy, LogFormat, LogPersistence,
-    MailServer, NamedUrls, NodeAddress, Secret,
-};
+pub use value::{Auth, BasePath, Entries, MailServer, NamedUrls, NodeAddress, Secret, Sender};
 pub use web_origins::WebOrigins;
+pub use web_url::WebAddress;
+pub use word::{ClientAuth, FlowchartMode, IncidentStrategy, LogFormat, LogPersistence};
 
 use settings::NAMES;
 use source::Sources;
@@ -63,10 +70,11 @@ impl Settings {
         defaults.push(("node", default_node(variable)));
         let from = Sources::open(args.config.as_deref(), NAMES, variable, defaults)?;
         let settings = Self::read(args, from)?;
-        check::bounds(&settings)?;
+        check::texts(&settings)?;
         postgres::check(&settings, variable)?;
-        check::tokens(&settings)?;
+        check::together(&settings)?;
         check::safety(&settings)?;
+        check::addresses(&settings)?;
         check::gate(&settings)?;
         Ok(settings)
     }

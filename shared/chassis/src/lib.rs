@@ -44,10 +44,11 @@ pub use certificate::{Certificate, EXPIRY_NOTED, certificates, watch_certificate
 pub use chance::{SeededChance, SystemChance, drawn_at};
 pub use clock::{SystemClock, TokioClock};
 pub use config::{
-    Args, Auth, BasePath, BucketLists, ClaimRoles, ClientAuth, ConfigError, Delay, Entries,
-    FlowchartMode, HostLists, IncidentStrategy, LogFormat, LogPersistence, MailServer, NameLists,
-    NamedUrls, Networks, NodeAddress, Origin, Rate, Secret, Setting, Settings, UnknownVariable,
-    WebOrigins, client_key, masked, percent_decoded, reachable, secrets_in_urls, variable_of,
+    Args, Auth, BasePath, BucketLists, ClaimRoles, ClientAuth, ConfigError, Delay, Described,
+    Entries, FlowchartMode, Form, HostLists, IncidentStrategy, LogFormat, LogPersistence,
+    MailServer, NameLists, NamedUrls, Need, Networks, NodeAddress, Origin, RULES, Rate, Rules,
+    Secret, Sender, Setting, Settings, TokenAlgorithms, UnknownVariable, WebAddress, WebOrigins,
+    client_key, masked, percent_decoded, reachable, secrets_in_urls, variable_of,
 };
 pub use health::{CheckResult, Health, HealthReport};
 pub use lifecycle::Life;

@@ -11,6 +11,7 @@ const FILTER_CHARS_MAX: usize = 4_096;
 /// The names of all crates that may be part of this program, ours and others, one a line: log lines have
 /// them as the beginning of their targets.
 const CRATES: &str = include_str!(concat!(env!("OUT_DIR"), "/crates.txt"));
+const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 /// Targets of log lines and spans that are no crates.
 const OTHER_TARGETS: [&str; 2] = ["spans", "workflow"];
 
@@ -118,9 +119,10 @@ fn read(text: &str) -> Result<EnvFilter, String> {
     }
     for directive in text.split(',') {
         let level = directive.rsplit_once('=').map_or(directive, |(_, level)| level).trim();
-        let known = ["off", "error", "warn", "info", "debug", "trace"];
-        if !known.contains(&level.to_ascii_lowercase().as_str()) {
-            return Err(format!("{level:?} is no level: use {}", known.join(", ")));
+        if !LEVELS.contains(&level.to_ascii_lowercase().as_str()) {
+            let meant = nearest(level, &LEVELS);
+            let hint = meant.map_or_else(String::new, |known| format!("; did you mean {known:?}?"));
+            return Err(format!("{level:?} is no level: use {}{hint}", LEVELS.join(", ")));
         }
     }
     EnvFilter::try_new(text).map_err(|error| format!("the filter cannot be read: {error}"))
@@ -170,6 +172,7 @@ mod tests {
         for text in ["info", "WARN,executor=debug", "off"] {
             assert!(read(text).is_ok(), "{text}");
         }
+        assert!(read("inof").unwrap_err().ends_with("did you mean \"info\"?"));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::Parser as _;
 
+use crate::http::check_passed;
 use crate::{Args, ConfigError, Life, LogFormat, Settings, Telemetry, check_outgoing};
 
 /// The exit code after a second signal.
@@ -44,10 +45,11 @@ where
     }
 }
 
-/// The settings, whose files can be used.
+/// The settings, whose files can be used, with an address for each socket that systemd has passed.
 fn usable(args: &Args) -> anyhow::Result<Settings> {
     let settings = Settings::load(args)?;
     check_outgoing(&settings)?;
+    check_passed(settings.serves("ingress").then_some(settings.listen))?;
     Ok(settings)
 }
 

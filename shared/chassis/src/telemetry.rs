@@ -2,6 +2,7 @@
 
 mod lines;
 mod recent;
+mod sampling;
 
 use std::collections::HashMap;
 use std::io::IsTerminal as _;
@@ -47,10 +48,13 @@ impl Telemetry {
         describe(settings);
         meter::at_scrape(count_tasks);
         let tracer = match &settings.otlp_endpoint {
-            Some(endpoint) => Some(tracer(endpoint, resource)?),
+            Some(endpoint) => Some(tracer(&endpoint.0, resource)?),
             None => None,
         };
         subscribe(settings, tracer.as_ref())?;
+        if let Some(flaw) = sampling::flaw().filter(|_| tracer.is_some()) {
+            tracing::warn!("{flaw}");
+        }
         Ok(Self { tracer })
     }
 

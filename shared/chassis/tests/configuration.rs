@@ -1,9 +1,11 @@
-//! `docs/configuration.md` has every setting, as the code declares it.
+//! `docs/configuration.md` and the table of the Helm chart have every setting, as the code declares it.
+
+#![expect(clippy::unwrap_used, reason = "a test ends with the first thing that is wrong")]
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use chassis::{Args, Settings};
+use chassis::{Args, RULES, Settings};
 use clap::{Arg, Args as _, Command};
 
 const HEAD: &str = "\
@@ -28,22 +30,29 @@ STAUNCH_DRAIN_SECONDS=25 staunch config --lease-ttl 10s
 ```
 
 A value that cannot be read, is out of bounds or is not safe ends the process with exit code 2 and the reason.
-`staunch config` refuses it, too, and reads the files that a node with these settings reads at its start, such as
-`tls-cert` and `oidc-ca`: call it where the node runs.
+`staunch config` refuses it, too, by the same check, and reads the files that a node with these settings reads at its
+start, such as `tls-cert`, `oidc-ca` and `smtp-ca`: call it where the node runs. A key of the file is named with its line.
 
 ```sh fails
 staunch config --lease-ttl 10
 ```
 
-A time has a unit: `500ms`, `4s`, `15m`, `24h`, `30d`. A list is a text with commas, or a list in the file. A
-setting that is `true` or `false` is `true` as a flag without a value. What is off, or has no limit, by default
-has no default here.
+A time has a unit: `500ms`, `4s`, `15m`, `24h`, `30d`. A list is a text with commas, or a list in the file. JSON is
+a text, also in the file. A setting that is `true` or `false` is `true` as a flag without a value. What is off, or
+has no limit, by default has no default here.
 
 Settings of other programs that count: `OTEL_TRACES_SAMPLER` ([watching](watching.md#traces)), `SSL_CERT_FILE`
 and `SSL_CERT_DIR` (authorities that are trusted), `AWS_…` ([archive](retention.md#the-archive)). Commands that
 ask a node take `--server` (`STAUNCH_SERVER`) and `--api-key` (`STAUNCH_API_KEY`, or `STAUNCH_API_KEY_FILE` with a file).
 The same variables are the setting `api-key` of a node that starts: it refuses one that is an API key of the database or
 of an application there (exit code 2), because it would get all permissions.
+";
+
+const CHART_HEAD: &str = "\
+# What each setting takes: a pattern of the whole text, one that is found nowhere in it, and bounds; and what
+# settings are to each other. Generated from the settings in the code:
+# UPDATE_EXPECT=1 cargo test -p chassis --test configuration
+settings:
 ";
 
 /// The headings, each with the first setting below it: the order is that of the code.
@@ -66,16 +75,31 @@ const PARTS: &[(&str, &str)] = &[
 
 #[test]
 fn the_page_of_settings_is_fresh() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/configuration.md");
     // What is not set anywhere has its default.
     let made = page(&Settings::resolve(&Args::default(), &|_| None).unwrap());
+    is_fresh("docs/configuration.md", &made);
+}
+
+#[test]
+fn the_settings_of_the_chart_are_fresh() {
+    let mut made = CHART_HEAD.to_owned();
+    for one in Settings::described() {
+        made.push_str(&format!("  {}: {}\n", one.name, serde_json::to_string(&one).unwrap()));
+    }
+    made.push_str(&format!("rules: {}\n", serde_json::to_string(&RULES).unwrap()));
+    is_fresh("compose/helm/staunch/files/settings.yaml", &made);
+}
+
+/// Writes a generated file anew where that is asked for, and compares it with what it has.
+fn is_fresh(path: &str, made: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
     #[expect(clippy::disallowed_methods, reason = "the switch that writes generated files")]
     let is_update = std::env::var("UPDATE_EXPECT").is_ok();
     if is_update {
-        std::fs::write(&file, &made).unwrap();
+        std::fs::write(&file, made).unwrap();
     }
     let written = std::fs::read_to_string(&file).unwrap_or_default();
-    assert!(written == made, "docs/configuration.md is stale: run this test with UPDATE_EXPECT=1");
+    assert!(written == made, "{path} is stale: run this test with UPDATE_EXPECT=1");
 }
 
 fn page(settings: &Settings) -> String {

@@ -57,7 +57,9 @@ type Task[In any] struct {
 	// The same for every delivery of this attempt: the idempotency key of what the handler calls.
 	Key                                  string
 	InstanceID, DefinitionID, ActivityID string
-	Traceparent                          string
+	// The name of the definition and the correlation id of the instance; empty if there is none.
+	WorkflowName, CorrelationID string
+	Traceparent                 string
 }
 
 // wireTask is a task on the wire. What has to be there is a pointer.
@@ -71,6 +73,9 @@ type wireTask struct {
 	ActivityID   *string         `json:"activityId"`
 	Attempt      *int            `json:"attempt"`
 	Deadline     *time.Time      `json:"deadline"`
+	// These two may be left out.
+	WorkflowName  string `json:"workflowName"`
+	CorrelationID string `json:"correlationId"`
 }
 
 // Worker has handlers of tasks, over a connection to NATS.
@@ -104,7 +109,7 @@ type handler struct {
 func Handle[In, Out any](w *Worker, taskType string, version, concurrency int, work func(context.Context, Task[In]) (Out, error)) {
 	untyped := func(ctx context.Context, raw Task[json.RawMessage]) (any, error) {
 		task := Task[In]{raw.ID, raw.Type, raw.Version, *new(In), raw.Attempt, raw.Deadline, raw.Key,
-			raw.InstanceID, raw.DefinitionID, raw.ActivityID, raw.Traceparent}
+			raw.InstanceID, raw.DefinitionID, raw.ActivityID, raw.WorkflowName, raw.CorrelationID, raw.Traceparent}
 		if err := json.Unmarshal(raw.Input, &task.Input); err != nil {
 			return nil, &Failure{Type: "InvalidInput", Title: "the input is not what the worker takes", Detail: err.Error()}
 		}
@@ -451,7 +456,8 @@ func (h *handler) read(message *nats.Msg) (task Task[json.RawMessage], err error
 	}
 	task = Task[json.RawMessage]{ID: *wire.TaskID, Type: h.taskType, Version: h.version, Input: wire.Input,
 		Attempt: *wire.Attempt, Key: message.Header.Get("Nats-Msg-Id"), InstanceID: *wire.InstanceID,
-		DefinitionID: *wire.DefinitionID, ActivityID: *wire.ActivityID, Traceparent: message.Header.Get("traceparent")}
+		DefinitionID: *wire.DefinitionID, ActivityID: *wire.ActivityID, WorkflowName: wire.WorkflowName,
+		CorrelationID: wire.CorrelationID, Traceparent: message.Header.Get("traceparent")}
 	if wire.Deadline != nil {
 		task.Deadline = *wire.Deadline
 	}

@@ -13,12 +13,12 @@ use payloads::Payloads;
 
 use crate::calls::{CallEnd, Calls, ErrorKind};
 use crate::depot::Depot;
-use crate::file::Files;
+use crate::file::{self, Files};
 use crate::guard::{Guard, Hosts};
 use crate::http::Http;
 use crate::mail::{MailConfig, Smtp};
 use crate::nats::Nats;
-use crate::sql::Sql;
+use crate::sql::{self, Sql};
 use engine::outside::NatsConfig;
 
 /// The key of the hosts for every definition that has no list of its own.
@@ -42,6 +42,20 @@ pub struct Config {
     pub files: Option<PathBuf>,
     /// What workflows may use of NATS.
     pub nats: NatsConfig,
+}
+
+impl Config {
+    /// Refuses settings with which a kind of call could never be made: the URL of a database or of the
+    /// mail server, the sender of mails, the file of an authority, the folder of files. Files are read;
+    /// nothing is connected and nothing is made.
+    ///
+    /// # Errors
+    /// The setting and the reason, without secrets.
+    pub fn check(&self) -> Result<(), String> {
+        sql::check(&self.sql)?;
+        self.mail.check()?;
+        self.files.as_deref().map_or(Ok(()), file::check)
+    }
 }
 
 /// Makes calls to the world.

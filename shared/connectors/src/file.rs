@@ -60,6 +60,19 @@ impl From<Error> for Fault {
     }
 }
 
+/// Refuses a folder that is not there, or is none. Nothing is made.
+///
+/// # Errors
+/// The reason, with the folder.
+pub(crate) fn check(folder: &Path) -> Result<(), String> {
+    let wrong = |reason: &str| format!("files-folder {}: {reason}", folder.display());
+    match std::fs::metadata(folder) {
+        Ok(found) if found.is_dir() => Ok(()),
+        Ok(_) => Err(wrong("it is no folder: name one")),
+        Err(error) => Err(wrong(&format!("it cannot be read, so make it first: {error}"))),
+    }
+}
+
 impl Files {
     pub(crate) fn new(folder: Option<PathBuf>, depot: Depot) -> Self {
         Self { folder, depot }

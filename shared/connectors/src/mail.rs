@@ -7,7 +7,8 @@
 #[cfg(test)]
 mod tests;
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -36,6 +37,25 @@ pub struct MailConfig {
     pub from: Option<String>,
     /// A PEM file with certificates of authorities to trust beside the usual ones.
     pub ca: Option<PathBuf>,
+}
+
+impl MailConfig {
+    /// Refuses a server, a sender or a file with which no mail could be sent. The file is read; nothing
+    /// is connected.
+    ///
+    /// # Errors
+    /// The setting and the reason, without secrets.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if let Some(from) = &self.from {
+            mailbox(from).map_err(|why| format!("smtp-from: {why}"))?;
+        }
+        let server = self.url.as_deref().map(server).transpose()?;
+        let Some(path) = &self.ca else { return Ok(()) };
+        let authority = authority(path, std::fs::read(path))?;
+        let host = server.map_or_else(|| "localhost".to_owned(), |(_, host)| host);
+        let made = parameters(&host, Some(authority)).map(drop);
+        made.map_err(|why| format!("`smtp-ca` {}: {why}", path.display()))
+    }
 }
 
 /// Sends messages.
@@ -88,15 +108,12 @@ impl Smtp {
     }
 
     async fn transport(&self, url: &str) -> Result<AsyncSmtpTransport<Tokio1Executor>, String> {
-        let wrong = |reason: &str| format!("the setting `smtp-url` is wrong: {reason}");
-        let url = Url::parse(url).map_err(|error| wrong(&error.to_string()))?;
-        let host = url.host_str().ok_or_else(|| wrong("it names no host"))?.to_owned();
+        let (url, host) = server(url)?;
         let has_tls = !url.query_pairs().any(|(name, value)| name == "tls" && value == "none");
         let tls = match url.scheme() {
             "smtps" => Tls::Wrapper(self.parameters(&host).await?),
-            "smtp" if has_tls => Tls::Required(self.parameters(&host).await?),
-            "smtp" => Tls::None,
-            _ => return Err(wrong("it begins with neither smtp:// nor smtps://")),
+            _ if has_tls => Tls::Required(self.parameters(&host).await?),
+            _ => Tls::None,
         };
         let usual = if url.scheme() == "smtps" { 465 } else { 587 };
         let mut builder = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(host)
@@ -114,21 +131,11 @@ impl Smtp {
     }
 
     async fn parameters(&self, host: &str) -> Result<TlsParameters, String> {
-        let mut builder = TlsParameters::builder(host.to_owned());
-        for der in roots::bundled() {
-            let root = Certificate::from_der(der.to_vec()).map_err(|error| error.to_string())?;
-            builder = builder.add_root_certificate(root);
-        }
-        if let Some(path) = &self.config.ca {
-            let wrong = |reason: String| format!("`smtp-ca` {}: {reason}", path.display());
-            let pem = tokio::fs::read(path).await.map_err(|error| wrong(error.to_string()))?;
-            if !pem.windows(PEM.len()).any(|part| part == PEM) {
-                return Err(wrong("there is no certificate in it".to_owned()));
-            }
-            let ca = Certificate::from_pem(&pem).map_err(|error| wrong(error.to_string()))?;
-            builder = builder.add_root_certificate(ca);
-        }
-        builder.build_rustls().map_err(|error| format!("TLS cannot be set up: {error}"))
+        let authority = match &self.config.ca {
+            Some(path) => Some(authority(path, tokio::fs::read(path).await)?),
+            None => None,
+        };
+        parameters(host, authority)
     }
 
     /// The message, and its id.
@@ -175,6 +182,41 @@ impl Smtp {
         };
         Ok((built.map_err(|error| format!("the message cannot be built: {error}"))?, id))
     }
+}
+
+/// The URL of the server, and its host.
+fn server(url: &str) -> Result<(Url, String), String> {
+    let wrong = |reason: &str| format!("the setting `smtp-url` is wrong: {reason}");
+    let url = Url::parse(url).map_err(|error| wrong(&error.to_string()))?;
+    let host = url.host_str().filter(|host| !host.is_empty());
+    let host = host.ok_or_else(|| wrong("it names no host"))?.to_owned();
+    match url.scheme() {
+        "smtp" | "smtps" => Ok((url, host)),
+        _ => Err(wrong("it begins with neither smtp:// nor smtps://")),
+    }
+}
+
+/// The certificate in the file of `smtp-ca`.
+fn authority(path: &Path, read: io::Result<Vec<u8>>) -> Result<Certificate, String> {
+    let wrong = |reason: String| format!("`smtp-ca` {}: {reason}", path.display());
+    let pem = read.map_err(|error| wrong(error.to_string()))?;
+    if !pem.windows(PEM.len()).any(|part| part == PEM) {
+        return Err(wrong("there is no certificate in it".to_owned()));
+    }
+    Certificate::from_pem(&pem).map_err(|error| wrong(error.to_string()))
+}
+
+/// What TLS to this host trusts.
+fn parameters(host: &str, authority: Option<Certificate>) -> Result<TlsParameters, String> {
+    let mut builder = TlsParameters::builder(host.to_owned());
+    for der in roots::bundled() {
+        let root = Certificate::from_der(der.to_vec()).map_err(|error| error.to_string())?;
+        builder = builder.add_root_certificate(root);
+    }
+    if let Some(authority) = authority {
+        builder = builder.add_root_certificate(authority);
+    }
+    builder.build_rustls().map_err(|error| format!("TLS cannot be set up: {error}"))
 }
 
 fn mailbox(text: &str) -> Result<Mailbox, String> {

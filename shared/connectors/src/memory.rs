@@ -22,6 +22,7 @@ pub struct MemoryCalls {
 struct State {
     answers: BTreeMap<String, VecDeque<CallEnd>>,
     asked: Vec<Call>,
+    traces: Vec<Option<String>>,
     answered: Vec<String>,
 }
 
@@ -59,6 +60,12 @@ impl MemoryCalls {
         self.state().asked.clone()
     }
 
+    /// The trace context of each of the calls, in order.
+    #[must_use]
+    pub fn traces(&self) -> Vec<Option<String>> {
+        self.state().traces.clone()
+    }
+
     /// The keys of the calls that were answered, in order.
     #[must_use]
     pub fn answered(&self) -> Vec<String> {
@@ -72,8 +79,12 @@ impl MemoryCalls {
 
 #[async_trait]
 impl Calls for MemoryCalls {
-    async fn perform(&self, call: &Call, _: &DefinitionId, _: Option<&str>) -> CallEnd {
-        self.state().asked.push(call.clone());
+    async fn perform(&self, call: &Call, _: &DefinitionId, traceparent: Option<&str>) -> CallEnd {
+        {
+            let mut state = self.state();
+            state.asked.push(call.clone());
+            state.traces.push(traceparent.map(str::to_owned));
+        }
         let mut held = self.held.subscribe();
         // The sender lives as long as this twin, so waiting cannot fail.
         drop(held.wait_for(|held| !held).await);

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use bus::{KeyValue, Outside, OutsideError, Put};
+use bus::{Content, KeyValue, Outside, OutsideError, Put};
 use engine::outside::{NatsConfig, check_bucket, check_key, check_subject};
 use engine::{NatsCall, Outgoing};
 use model::{DefinitionId, Map, depth, file, limits, media};
@@ -23,6 +23,10 @@ const ANSWER_TIME: Duration = Duration::from_secs(5);
 /// The headers of the Services API that mark an error.
 const ERROR: &str = "Nats-Service-Error";
 const ERROR_CODE: &str = "Nats-Service-Error-Code";
+/// Characters of a code that is no number, in the message about it.
+const CODE_CHARS_MAX: usize = 50;
+/// The media type of a content that has none.
+const UNKNOWN_TYPE: &str = "application/octet-stream";
 /// The prefix of headers that say to a stream what to do.
 const RESERVED: &str = "nats-";
 
@@ -38,9 +42,7 @@ pub(crate) struct Nats {
 /// # Errors
 /// It is too large.
 pub fn message_value(message: &Message) -> Result<Value, String> {
-    let kind = message.headers.iter();
-    let kind = kind.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(header::CONTENT_TYPE));
-    received(&message.payload, kind.map(|(_, value)| value.as_str()))
+    received(&message.payload, of_header(message, header::CONTENT_TYPE))
 }
 
 /// Why [`message_value`] gives the body of a message as no JSON value; nothing where it does.
@@ -157,8 +159,9 @@ impl Nats {
                     false => limits::CALL_RESPONSE_BYTES_MAX,
                 };
                 match outside.object(bucket, name, max).await.map_err(failed)? {
-                    Some(bytes) => {
-                        let file = self.depot.file(name, "application/octet-stream", bytes.into());
+                    Some(Content { bytes, content_type }) => {
+                        let content_type = content_type.as_deref().unwrap_or(UNKNOWN_TYPE);
+                        let file = self.depot.file(last_part(name), content_type, bytes.into());
                         let file = file.await;
                         json!({"object": file.map_err(|error| CallEnd::refused(error.to_string()))?})
                     }
@@ -166,9 +169,10 @@ impl Nats {
                 }
             }
             NatsCall::SetObject { bucket, name, content } => {
-                let (bytes, _) = bytes(content).map_err(CallEnd::refused)?;
+                let (bytes, content_type) = bytes(content).map_err(CallEnd::refused)?;
                 let size = bytes.len();
-                outside.set_object(bucket, name, bytes.into()).await.map_err(failed)?;
+                let content = Content { bytes: bytes.into(), content_type };
+                outside.set_object(bucket, name, content).await.map_err(failed)?;
                 json!({"size": size})
             }
         };
@@ -264,19 +268,26 @@ fn bytes(content: &Value) -> Result<(Vec<u8>, Option<String>), String> {
 fn answered(answer: &Message) -> Result<Value, String> {
     let find = |wanted: &str| of_header(answer, wanted);
     let content = received(&answer.payload, find(header::CONTENT_TYPE))?;
-    let mut result = json!({"content": content, "headers": answer.headers});
+    let mut result = json!({"content": content, "headers": answer.header_values()});
     let (error, code) = (find(ERROR), find(ERROR_CODE));
     if error.is_some() || code.is_some() {
-        let code = code.and_then(|code| code.trim().parse::<u16>().ok()).unwrap_or(500);
-        result["statusCode"] = json!(code);
-        result["message"] = json!(error.unwrap_or("the service answered with an error"));
+        let number = code.map(|code| code.trim().parse::<u16>());
+        let mut message = error.unwrap_or("the service answered with an error").to_owned();
+        if let (Some(code), Some(Err(_))) = (code, &number) {
+            let shown: String = code.chars().take(CODE_CHARS_MAX).collect();
+            message =
+                format!("{message} ({ERROR_CODE} is {shown:?}, which is no number: taken for 500)");
+        }
+        result["statusCode"] = json!(number.and_then(Result::ok).unwrap_or(500));
+        result["message"] = json!(message);
     }
     Ok(result)
 }
 
+/// A header's value, whatever the case of its name; of several, the first.
 fn of_header<'m>(message: &'m Message, wanted: &str) -> Option<&'m str> {
-    let mut headers = message.headers.iter();
-    headers.find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.as_str())
+    let name = message.headers.keys().find(|name| name.eq_ignore_ascii_case(wanted))?;
+    message.header(name)
 }
 
 /// What came, as a value: JSON, text, or a file.
@@ -305,9 +316,14 @@ fn received(bytes: &[u8], content_type: Option<&str>) -> Result<Value, String> {
     Ok(serde_json::from_str(&text).unwrap_or_else(|_| text.into()))
 }
 
+/// The name of the file that an object is: the part behind the last `/`, if there is one.
+fn last_part(name: &str) -> &str {
+    name.rsplit('/').find(|part| !part.is_empty()).unwrap_or(name)
+}
+
 fn as_file(name: &str, content_type: Option<&str>, bytes: &[u8]) -> Value {
     json!({
-        "fileName": name, "contentType": content_type.unwrap_or("application/octet-stream"),
+        "fileName": name, "contentType": content_type.unwrap_or(UNKNOWN_TYPE),
         "size": bytes.len(), "content": STANDARD.encode(bytes),
     })
 }

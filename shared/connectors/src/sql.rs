@@ -25,6 +25,16 @@ use pool::Pool;
 /// Databases that were named by their URL and stay connected.
 const BY_URL_MAX: usize = 16;
 
+/// Refuses a named database that could never be reached. Nothing is connected.
+///
+/// # Errors
+/// The reason, with the name and without the URL.
+pub(crate) fn check(named: &[(String, String)]) -> Result<(), String> {
+    named.iter().try_for_each(|(name, url)| {
+        pool::check(url).map_err(|why| format!("sql-connections: the URL of {name:?}: {why}"))
+    })
+}
+
 /// Runs SQL statements.
 pub(crate) struct Sql {
     /// The URL of each connection, by name.

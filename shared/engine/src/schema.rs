@@ -97,6 +97,11 @@ fn unusable(error: &ValidationError<'_>) -> String {
              needs, for example below $defs"
                 .to_owned()
         }
+        ValidationErrorKind::AnyOf { .. } if place.ends_with("/type") => format!(
+            "{} is no type: use string, number, integer, boolean, array, object or null, or a list of \
+             them",
+            error.instance()
+        ),
         _ => error.to_string(),
     };
     short(&if place.is_empty() { reason } else { format!("{place}: {reason}") })
@@ -134,7 +139,10 @@ mod tests {
     fn what_is_wrong_with_a_schema_has_its_place() {
         let wrong = json!({"properties": {"amount": {"type": "numbr"}}});
         let reason = schema(wrong).err().unwrap();
-        assert!(reason.starts_with("/properties/amount/type: "), "{reason}");
+        assert!(
+            reason.starts_with("/properties/amount/type: \"numbr\" is no type: use"),
+            "{reason}"
+        );
         let elsewhere = json!({"$ref": "https://example.com/schema.json"});
         let reason = schema(elsewhere).err().unwrap();
         assert!(reason.contains("refers to another document"), "{reason}");

@@ -194,16 +194,20 @@ impl OpenTask {
     /// attempt, or no time for it.
     #[must_use]
     pub fn next(&self, report: &TaskReport, now: Timestamp, chance: f64) -> Option<Duration> {
-        let retry = self.retry.as_ref().filter(|_| self.attempt < self.attempts())?;
-        if report.status != TaskStatus::Failed || report.retryable == Some(false) {
-            return None;
-        }
+        let retry = self.retry.as_ref().filter(|_| self.may_have_another(report))?;
         let least = Duration::from_secs(report.retry_after.unwrap_or_default());
         let failed = self.attempt.saturating_sub(self.lost).max(1);
         let pause = retry.pause(failed, chance, None).max(least);
         let pause = pause.min(model::limits::CALL_PAUSE_MAX);
         let is_late = self.deadline.is_some_and(|deadline| now.after(pause) >= deadline);
         (!is_late).then_some(pause)
+    }
+
+    /// Whether another attempt may follow this report, as far as there is time for it.
+    #[must_use]
+    pub fn may_have_another(&self, report: &TaskReport) -> bool {
+        let is_left = self.retry.is_some() && self.attempt < self.attempts();
+        is_left && report.status == TaskStatus::Failed && report.retryable != Some(false)
     }
 
     fn cancel(self) -> TaskCancel {
@@ -380,6 +384,7 @@ mod tests {
         assert_eq!(next(&last, &failed), None);
         let late = OpenTask { deadline: Some(Timestamp::from_millis(5_000)), ..open.clone() };
         assert_eq!((next(&late, &failed), next(&late, &asked)), (Some(2), None));
+        assert!(late.may_have_another(&asked) && !last.may_have_another(&asked));
         let for_good = TaskReport { retryable: Some(false), ..failed };
         assert_eq!(next(&open, &for_good), None);
     }

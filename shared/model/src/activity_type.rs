@@ -75,6 +75,20 @@ pub struct ActivityType {
 }
 
 impl ActivityType {
+    /// Refuses the text of a document that has a member twice: of the two, a parser takes one. What else is
+    /// wrong with it is found when it is read.
+    ///
+    /// # Errors
+    /// The member.
+    pub fn check_members(text: &[u8]) -> Result<(), String> {
+        match serde_json::from_slice::<Self>(text) {
+            Err(error) if error.to_string().starts_with("duplicate field") => {
+                Err(error.to_string())
+            }
+            Ok(_) | Err(_) => Ok(()),
+        }
+    }
+
     /// Everything that is wrong with the document, each with its member. Whether the schemas are
     /// valid is for the caller to find out.
     #[must_use]

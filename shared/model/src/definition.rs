@@ -30,6 +30,9 @@ pub struct Definition {
     /// The time of the first save of this version.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "lenient_time")]
     pub created_at: Option<Timestamp>,
+    /// The time of the last save of this version.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "lenient_time")]
+    pub saved_at: Option<Timestamp>,
     /// The time of the first publication of this version. It stays when the version is retracted
     /// or replaced.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "lenient_time")]
@@ -123,7 +126,7 @@ impl Definition {
         let mut content = self.clone();
         content.id = VersionId::default();
         content.version = 0;
-        (content.created_at, content.published_at) = (None, None);
+        (content.created_at, content.saved_at, content.published_at) = (None, None, None);
         (content.is_latest, content.is_published, content.is_readonly) = (false, false, false);
         // Elsa's answers have these; they are never part of a definition.
         content.extra.remove("links");
@@ -364,7 +367,8 @@ mod tests {
             read(r#"{"id": "a", "version": 1, "root": {"type": "X", "y": [{"b": 1, "c": 2}]}}"#);
         let same = read(
             r#"{"isPublished": true, "links": [], "publishedAt": "2026-01-31T08:00:00Z",
-                "root": {"y": [{"c": 2, "b": 1}], "type": "X"}, "id": "b", "version": 2}"#,
+                "root": {"y": [{"c": 2, "b": 1}], "type": "X"}, "id": "b", "version": 2,
+                "savedAt": "2026-01-31T09:00:00Z"}"#,
         );
         assert!(first.has_content_of(&same));
         assert_eq!(first.content_hash(), same.content_hash());

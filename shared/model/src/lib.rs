@@ -64,5 +64,5 @@ pub use script_library::ScriptLibrary;
 pub use searchable::{SearchKey, Searchable};
 pub use source::{Content, MessageSource, Script};
 pub use stimulus::{Stimulus, Trigger};
-pub use task::{TaskReport, TaskStatus};
+pub use task::{TaskReport, TaskStatus, check_error};
 pub use time::{InvalidTimestamp, Timestamp};

@@ -149,19 +149,23 @@ impl Retry {
     /// The reason to make the call again after this result of a call; none when it is final.
     #[must_use]
     pub fn reason(&self, result: &Map) -> Option<String> {
-        if let Some(kind) = result.get("error").and_then(Value::as_str) {
+        let text = |member: &str| result.get(member).and_then(Value::as_str);
+        if let Some(kind) = text("error") {
             let on = match kind {
                 "timeout" => On::Timeout,
                 "connect" => On::Connect,
                 _ => return None,
             };
-            let said = result.get("message").and_then(Value::as_str).unwrap_or(kind);
-            return self.on.contains(&on).then(|| said.to_owned());
+            let said = text("message").unwrap_or(kind);
+            let theirs = text("code").map(|code| format!("{code}: ")).unwrap_or_default();
+            return self.on.contains(&on).then(|| format!("{theirs}{said}"));
         }
         let code = result.get("statusCode").and_then(Value::as_u64)?;
         let code = u16::try_from(code).ok()?;
         let fits = self.on.contains(&On::Status(code)) || self.on.contains(&On::Status(code / 100));
-        fits.then(|| format!("the answer has the status code {code}"))
+        let said = text("message").filter(|said| !said.is_empty());
+        let said = said.map(|said| format!(": {said}")).unwrap_or_default();
+        fits.then(|| format!("the answer has the status code {code}{said}"))
     }
 
     /// The pause after this attempt (1, 2, 3 …). `chance` is a random number from 0 to 1; `asked` is
@@ -306,5 +310,20 @@ mod tests {
         check(&own, json!({"statusCode": 404}), true);
         check(&own, json!({"statusCode": 403}), false);
         check(&own, json!({"error": "connect"}), false);
+    }
+
+    #[test]
+    fn the_reason_has_the_words_of_the_other_side() {
+        let check = |result: Value, expected: &str| {
+            let reason = Retry::default().reason(result.as_object().unwrap());
+            assert_eq!(reason.as_deref(), Some(expected), "{result}");
+        };
+        check(json!({"statusCode": 503}), "the answer has the status code 503");
+        let said = json!({"statusCode": 503, "message": "no stock"});
+        check(said, "the answer has the status code 503: no stock");
+        check(json!({"error": "connect", "message": "gone"}), "gone");
+        let theirs = json!({"error": "connect", "message": "no route", "code": "no-responders"});
+        check(theirs, "no-responders: no route");
+        check(json!({"error": "timeout"}), "timeout");
     }
 }

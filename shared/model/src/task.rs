@@ -10,6 +10,26 @@ const RESULT: &str = "RunTaskInput";
 /// The input under which the rest of the report arrives, unless it says nothing but "completed".
 const REPORT: &str = "RunTaskReport";
 
+/// Refuses problem details (RFC 9457) of a failure in which a member that is read has another type: the
+/// worker's reason would be lost.
+///
+/// # Errors
+/// The member, and what it has to be.
+pub fn check_error(error: &Map) -> Result<(), String> {
+    for (name, value) in error.iter().filter(|(_, value)| !value.is_null()) {
+        let (is_fit, expected) = match name.as_str() {
+            "type" | "title" | "detail" => (value.is_string(), "a text"),
+            "status" => (value.is_number(), "a number, such as 503"),
+            _ => continue,
+        };
+        if !is_fit {
+            let shown: String = value.to_string().chars().take(50).collect();
+            return Err(format!("error.{name} is {shown}: write {expected}"));
+        }
+    }
+    Ok(())
+}
+
 /// How a worker ended an attempt of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -37,6 +37,7 @@ pub enum Unusable {
 pub fn open(text: &str) -> Result<Arc<dyn ObjectStore>, Unusable> {
     let Some((bucket, prefix)) = bucket(text)? else {
         let folder = Folder::new(text);
+        check_folder(folder)?;
         std::fs::create_dir_all(folder).map_err(|error| wrong(&error))?;
         let store = LocalFileSystem::new_with_prefix(folder).map_err(|error| wrong(&error))?;
         // Rows follow once a file is written, so it has to outlive a loss of power.
@@ -70,12 +71,28 @@ fn check_endpoint(builder: &AmazonS3Builder) -> Result<(), Unusable> {
     }
 }
 
-/// Refuses a text that names neither a folder nor a bucket. Nothing is asked and nothing is made.
+/// Refuses a text that names neither a folder nor a bucket, and a folder where a file is. No server is
+/// asked and nothing is made.
 ///
 /// # Errors
 /// What the text may be.
 pub fn check(text: &str) -> Result<(), Unusable> {
-    bucket(text).map(drop)
+    match bucket(text)? {
+        Some(_) => Ok(()),
+        None => check_folder(Folder::new(text)),
+    }
+}
+
+/// Refuses a folder that cannot be made, because a file has its name or that of a folder above it.
+fn check_folder(folder: &Folder) -> Result<(), Unusable> {
+    let mut above = folder.ancestors();
+    let there = above.find_map(|one| Some((one, std::fs::metadata(one).ok()?)));
+    match there {
+        Some((one, found)) if !found.is_dir() => {
+            Err(wrong(&format!("{} is no folder: name another place", one.display())))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The bucket of a text and the prefix in it; none if the text names a folder.
@@ -147,6 +164,13 @@ mod tests {
             let refused = open(text).unwrap_err().to_string();
             assert!(refused.contains(reason), "{text}: {refused}");
             assert_eq!(check(text).unwrap_err().to_string(), refused);
+        }
+        let file = here.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        for below in [file.clone(), file.join("a/b")] {
+            let refused = open(below.to_str().unwrap()).unwrap_err();
+            assert!(refused.to_string().contains("file is no folder"), "{refused}");
+            assert_eq!(check(below.to_str().unwrap()), Err(refused));
         }
         let other = here.path().join("other");
         assert!(check(other.to_str().unwrap()).is_ok() && check("s3://bucket/a").is_ok());

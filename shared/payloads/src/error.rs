@@ -10,6 +10,9 @@ pub enum Error {
     /// It has more bytes than a payload may have.
     #[error("it has more than the {0} bytes that a payload may have")]
     TooLarge(u64),
+    /// It has more bytes than are read at once.
+    #[error("it has more than the {0} bytes that are read into memory at once")]
+    TooLargeToLoad(u64),
     /// There is none of this name.
     #[error(
         "there is no payload {0}: it was never kept here, or it was removed because no instance used it"

@@ -317,7 +317,7 @@ impl Payloads {
     pub async fn read(&self, hash: &PayloadHash, bytes_max: u64) -> Result<Vec<u8>, Error> {
         let mut reading = self.reading(hash).await?;
         if reading.left > bytes_max {
-            return Err(Error::TooLarge(bytes_max));
+            return Err(Error::TooLargeToLoad(bytes_max));
         }
         let mut whole = Vec::with_capacity(usize::try_from(reading.left).unwrap_or_default());
         while let Some((part, rest)) = reading.next().await? {

@@ -116,8 +116,8 @@ pub struct Start {
     /// The instance that starts this one as its child.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<Parent>,
-    /// The revision of the definition's pointer that the sender has seen. A node whose pointer is
-    /// older asks the database for the published version.
+    /// The revision of the definition's pointer that the sender has seen. The node that starts the
+    /// instance asks the database for the published version then, because its own pointer may be older.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "whole::optional")]
     pub pointer_revision: Option<u64>,
     /// An HTTP client waits for the response of `WriteHttpResponse`.
@@ -235,13 +235,14 @@ pub struct TaskCompleted {
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "whole::optional")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub attempt: Option<u32>,
-    /// Problem details (RFC 9457) of a failure: `type`, `title`, `detail`, `status`.
+    /// Problem details (RFC 9457) of a failure: the texts `type`, `title` and `detail`, and the number
+    /// `status`. With a value of another type the result cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Map>,
     /// Whether another attempt may succeed; yes when it does not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retryable: Option<bool>,
-    /// The least number of seconds before the next attempt.
+    /// The least number of seconds before the next attempt, at most 30 days: more counts as 30 days.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "whole::optional")]
     pub retry_after: Option<u64>,
 }

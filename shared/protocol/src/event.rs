@@ -69,6 +69,12 @@ pub struct TaskRequest {
     pub workflow_instance_id: InstanceId,
     /// Its definition.
     pub workflow_definition_id: DefinitionId,
+    /// The name of the definition, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workflow_name: Option<String>,
+    /// The correlation id of the instance, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correlation_id: Option<String>,
     /// The activity that waits.
     pub activity_id: ActivityId,
     /// The number of the attempt: 1, 2, 3 …

@@ -1,5 +1,7 @@
 //! Header names.
 
+/// What is between several values of a header in [`crate::Headers`].
+pub const BETWEEN: char = '\n';
 /// JetStream's deduplication key: our command id, the same on every try.
 pub const MESSAGE_ID: &str = "Nats-Msg-Id";
 /// The command's id, when it differs from the message id. A command that waited is published again

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
 use crate::header;
 
-/// Header names and values.
+/// Header names and values. The values of a header that is there several times are one text, each on a line
+/// of its own: no value has a line break.
 pub type Headers = BTreeMap<String, String>;
 
 /// The encoding of a body.
@@ -42,10 +44,22 @@ pub struct Message {
 }
 
 impl Message {
-    /// A header's value.
+    /// A header's value; of several, the first.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name).map(String::as_str)
+        self.headers.get(name)?.split(header::BETWEEN).next()
+    }
+
+    /// The headers as workflows get them: a text for a header that is there once, and a list of texts for
+    /// one that is there several times.
+    #[must_use]
+    pub fn header_values(&self) -> Map<String, Value> {
+        let values = self.headers.iter().map(|(name, value)| {
+            let values: Vec<_> = value.split(header::BETWEEN).collect();
+            let value = if values.len() == 1 { json!(values[0]) } else { json!(values) };
+            (name.clone(), value)
+        });
+        values.collect()
     }
 
     /// The deduplication key.
@@ -99,5 +113,20 @@ mod serde_bytes_compat {
             }
         }
         deserializer.deserialize_byte_buf(Bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_that_is_there_several_times_is_a_list() {
+        let headers = [("Once", "a, b"), ("Twice", "a\nb"), ("Empty", "")];
+        let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let message = Message { headers: headers.into(), ..Message::default() };
+        assert_eq!((message.header("Once"), message.header("Twice")), (Some("a, b"), Some("a")));
+        let expected = json!({"Once": "a, b", "Twice": ["a", "b"], "Empty": ""});
+        assert_eq!(Value::Object(message.header_values()), expected);
     }
 }

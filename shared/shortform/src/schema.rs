@@ -12,6 +12,9 @@ pub use workers::short_with;
 
 const DIALECT: &str = "http://json-schema.org/draft-07/schema#";
 
+/// Texts that are converted to a number. An empty one is no value.
+const NUMBER: &str = r"^\s*([+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?)?\s*$";
+
 /// The two forms.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
@@ -381,7 +384,7 @@ fn plain(ty: &Type) -> Value {
         Type::TimeSpan => json!({"type": "string", "examples": ["00:00:05", "PT5S", "5s"]}),
         Type::Boolean => json!({"type": ["boolean", "string"]}),
         Type::Integer(_) | Type::Unsigned(_) | Type::Double => {
-            json!({"type": ["number", "string"]})
+            json!({"type": ["number", "string"], "pattern": NUMBER})
         }
         Type::StatusCode => json!({"type": ["integer", "string"]}),
         Type::Enum(words) => json!({"enum": words}),

@@ -32,9 +32,9 @@ pub struct SqlStore {
 /// `sqlite::memory:` or `postgres://…`.
 ///
 /// # Errors
-/// [`Error::Unavailable`] when it cannot be reached, [`Error::Denied`] when its user may not log in or
-/// lacks a right, [`Error::Schema`] when the schema is older than this program and
-/// [`Options::migrate`] is off.
+/// [`Error::Unavailable`] when it cannot be reached, [`Error::Absent`] when PostgreSQL has no database of
+/// the name, [`Error::Denied`] when its user may not log in or lacks a right, [`Error::Schema`] when the
+/// schema is older than this program and [`Options::migrate`] is off.
 pub async fn connect(url: &str, options: Options) -> Result<SqlStore, Error> {
     let migrate = options.migrate;
     let database = Arc::new(Database::open(url, options).await?);

@@ -6,7 +6,7 @@ use sea_orm::{
     ColumnTrait as _, EntityTrait as _, IntoActiveModel as _, Iterable as _, PaginatorTrait as _,
     QueryFilter as _, QueryOrder as _, QuerySelect as _, Select,
 };
-use store::{ApiKey, Audit, AuditFilter, Error, Keys, Listed, Page, check};
+use store::{ApiKey, Audit, AuditFilter, AuditOutcome, Error, Keys, Listed, Page, check};
 
 use crate::connect::SqlStore;
 use crate::entity::api_key::{Column, Entity, Model};
@@ -117,12 +117,21 @@ fn wanted(filter: &AuditFilter) -> Select<audit::Entity> {
     if let Some(until) = filter.until {
         query = query.filter(audit::Column::At.lt(until.as_millis()));
     }
-    // Entries of earlier versions have no such value: they were done.
-    match filter.is_refused {
-        Some(true) => query.filter(audit::Column::IsRefused.eq(true)),
-        Some(false) => {
-            query.filter(audit::Column::IsRefused.is_null().or(audit::Column::IsRefused.eq(false)))
-        }
-        None => query,
+    if let Some(outcome) = filter.outcome {
+        query = only(query, audit::Column::IsRefused, outcome == AuditOutcome::Refused);
+        query = only(query, audit::Column::IsAccepted, outcome == AuditOutcome::Accepted);
+    }
+    query
+}
+
+/// The entries with this value; those of earlier versions have none, and were done.
+fn only(
+    query: Select<audit::Entity>,
+    column: audit::Column,
+    wanted: bool,
+) -> Select<audit::Entity> {
+    match wanted {
+        true => query.filter(column.eq(true)),
+        false => query.filter(column.is_null().or(column.eq(false))),
     }
 }

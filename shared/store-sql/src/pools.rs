@@ -49,6 +49,11 @@ const BY_KEY: [(&str, &str); 4] = [
 const POOLER: &str = "a pooler such as PgBouncer seems to be in between; set database-pooler for \
     nodes, and give `staunch migrate` the address of PostgreSQL itself";
 
+/// PostgreSQL's code for a database that it does not have.
+const NO_DATABASE: &str = "3D000";
+/// What to do where PostgreSQL does not have the database.
+const MAKE_IT: &str = "create the database, or name another one in database-url";
+
 /// The pools of one database.
 pub(crate) enum Pools {
     Sqlite { writer: SqlitePool, reader: SqlitePool },
@@ -366,6 +371,7 @@ fn refused(settings: &PgConnectOptions, error: &sqlx::Error) -> Error {
     };
     match Failure::from(error).into_error() {
         Error::Denied(reason) => Error::Denied(what(&reason)),
+        _ if has_no_database(error) => Error::Absent(advised(&what(&said(error)), MAKE_IT)),
         _ => match said(error) {
             reason if reason.contains("startup parameter") => {
                 Error::Unavailable(what(&format!("{reason}: {POOLER}")))
@@ -373,6 +379,12 @@ fn refused(settings: &PgConnectOptions, error: &sqlx::Error) -> Error {
             reason => Error::Unavailable(what(&reason)),
         },
     }
+}
+
+/// Whether PostgreSQL says that it has no database of the name.
+fn has_no_database(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(|reply| reply.code());
+    code.is_some_and(|code| code == NO_DATABASE)
 }
 
 fn failed(error: sqlx::Error) -> Error {

@@ -50,6 +50,14 @@ async fn a_user_of_postgres_without_rights_is_denied_access() {
     store::Store::close(&store).await;
 
     // A database that is not there is no question of rights.
-    let gone = connect(&of("postgres", "gone"), Options::default()).await.map(drop);
-    assert!(matches!(gone, Err(Error::Unavailable(_))), "{gone:?}");
+    for gone in [
+        connect(&of("postgres", "gone"), Options::default()).await.map(drop),
+        pending_migrations(&of("postgres", "gone")).await.map(drop),
+    ] {
+        let Err(Error::Absent(text)) = &gone else { panic!("there is no such database: {gone:?}") };
+        assert!(
+            text.ends_with("create the database, or name another one in database-url"),
+            "{text}"
+        );
+    }
 }

@@ -218,7 +218,8 @@ pub fn instance_search_text(instance: &Instance) -> String {
 #[must_use]
 pub fn definition_search_text(definition: &Definition) -> String {
     let name = definition.name.as_deref().unwrap_or_default();
-    format!("{name}\n{}", definition.definition_id).to_lowercase()
+    let description = definition.description.as_deref().unwrap_or_default();
+    format!("{name}\n{}\n{description}", definition.definition_id).to_lowercase()
 }
 
 /// The error of a change to a version that was published once.

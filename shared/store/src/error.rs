@@ -11,6 +11,9 @@ pub enum Error {
     /// file. Nothing was written. A retry may succeed once an operator has corrected that.
     #[error("no access to the database: {0}")]
     Denied(String),
+    /// The server has no database of this name.
+    #[error("there is no such database: {0}")]
+    Absent(String),
     /// A row cannot be read.
     #[error("the database holds something unreadable: {0}")]
     Corrupt(String),
@@ -32,7 +35,7 @@ impl Error {
     /// Whether the database takes no work at all now, and the same request may succeed later.
     #[must_use]
     pub fn is_away(&self) -> bool {
-        matches!(self, Self::Unavailable(_) | Self::Denied(_))
+        matches!(self, Self::Unavailable(_) | Self::Denied(_) | Self::Absent(_))
     }
 }
 
@@ -66,7 +69,9 @@ mod tests {
     #[test]
     fn a_database_is_away_where_the_value_is_not_at_fault() {
         let text = || "x".to_owned();
-        assert!(Error::Unavailable(text()).is_away() && Error::Denied(text()).is_away());
+        for error in [Error::Unavailable(text()), Error::Denied(text()), Error::Absent(text())] {
+            assert!(error.is_away(), "{error}");
+        }
         assert!(!Error::Refused(text()).is_away() && !Error::Corrupt(text()).is_away());
     }
 }

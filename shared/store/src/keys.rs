@@ -107,7 +107,7 @@ pub const AUDITED: [&str; 69] = [
     "workflow.test",
 ];
 
-/// One change that someone made, or was refused.
+/// One change that someone asked for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Audit {
     /// The time of the change.
@@ -122,8 +122,35 @@ pub struct Audit {
     pub details: Value,
     /// The address that the request came from; none for what came from no network.
     pub address: Option<String>,
-    /// It was not allowed, and nothing has changed.
-    pub is_refused: bool,
+    /// How it ended.
+    pub outcome: AuditOutcome,
+}
+
+/// How a change in the audit log ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AuditOutcome {
+    /// It is made.
+    #[default]
+    Done,
+    /// It was not allowed or not possible, and nothing has changed.
+    Refused,
+    /// It was accepted, and its end was not known yet.
+    Accepted,
+}
+
+impl AuditOutcome {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Done, Self::Refused, Self::Accepted];
+
+    /// The name that readers see.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Refused => "refused",
+            Self::Accepted => "accepted",
+        }
+    }
 }
 
 /// The entries of the audit log that are wanted.
@@ -135,8 +162,8 @@ pub struct AuditFilter {
     pub what: Option<String>,
     /// With this object.
     pub target: Option<String>,
-    /// Refused, or not.
-    pub is_refused: Option<bool>,
+    /// With this end.
+    pub outcome: Option<AuditOutcome>,
     /// At this time or later.
     pub from: Option<Timestamp>,
     /// Before this time.
@@ -153,7 +180,7 @@ impl AuditFilter {
         is(&self.who, &entry.who)
             && is(&self.what, &entry.what)
             && is(&self.target, &entry.target)
-            && self.is_refused.is_none_or(|wanted| wanted == entry.is_refused)
+            && self.outcome.is_none_or(|wanted| wanted == entry.outcome)
             && self.from.is_none_or(|from| entry.at >= from)
             && self.until.is_none_or(|until| entry.at < until)
     }

@@ -53,7 +53,7 @@ pub use instances::{
     Accepted, Burst, Commit, Expected, InstanceFilter, InstanceOrder, InstancePlace, Instances,
     Loaded, NewInstance, PlaceKey, TimeColumn, TimeFilter, TimeOperator,
 };
-pub use keys::{AUDITED, ApiKey, Audit, AuditFilter, Keys, key_hash};
+pub use keys::{AUDITED, ApiKey, Audit, AuditFilter, AuditOutcome, Keys, key_hash};
 pub use labels::{Label, LabelKept, Labels, check_label, check_version_labels};
 pub use leftovers::{Leftover, Leftovers};
 pub use outbox::{Outbox, OutboxPlace, OutboxRow};

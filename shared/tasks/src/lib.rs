@@ -12,14 +12,17 @@
 //! | It belongs to a `JoinSet` or a `TaskTracker`. | [`caught`] around the future; `TaskTracker::track_future` |
 //!
 //! Every panic is logged, and counted under the task's name: see [`figures`]. A supervised task
-//! that waits for its next run is listed by [`down`], so that readiness can say so.
+//! that waits for its next run is listed by [`down`], so that readiness can say so. A task that tries
+//! again after each failure asks [`Trouble`] which of them to log.
 
 mod caught;
 mod planted;
 mod supervise;
 mod table;
+mod trouble;
 
 pub use caught::{Panicked, blocking, caught, spawn};
 pub use planted::{enter_all, plant};
 pub use supervise::{supervise, supervised};
 pub use table::{Figure, down, figures};
+pub use trouble::Trouble;

@@ -205,6 +205,8 @@ fn events() -> Vec<Sample> {
         input: json!({"order": 7}),
         workflow_instance_id: "i-1".into(),
         workflow_definition_id: "Order Approval".into(),
+        workflow_name: Some("Order approval".to_owned()),
+        correlation_id: Some("order-7".to_owned()),
         activity_id: "ship".into(),
         attempt: 3,
         deadline: Some(at(5)),

@@ -52,6 +52,12 @@ func work(nc *nats.Conn) {
 		if task.Traceparent != "" {
 			said["trace"] = task.Traceparent
 		}
+		if task.WorkflowName != "" {
+			said["workflow"] = task.WorkflowName
+		}
+		if task.CorrelationID != "" {
+			said["correlation"] = task.CorrelationID
+		}
 		if !task.Deadline.IsZero() {
 			said["deadline"] = float64(task.Deadline.UnixMilli()) / 1000
 		}

@@ -34,7 +34,9 @@ async def work() -> None:
     async def echo(task: Task) -> dict:
         note("begin", task)
         late = task.deadline.timestamp() if task.deadline else None
-        return {"input": task.input, "attempt": task.attempt, "key": task.key, "trace": task.traceparent, "deadline": late}
+        names = {"workflow": task.workflow_name, "correlation": task.correlation_id}
+        said = {"input": task.input, "attempt": task.attempt, "key": task.key, "trace": task.traceparent, "deadline": late}
+        return said | names
 
     @worker.task(f"{PREFIX} slow", concurrency=3)
     async def slow(task: Task) -> dict:

@@ -73,7 +73,10 @@ async fn work(nats: async_nats::Client) -> anyhow::Result<()> {
         #[expect(clippy::cast_precision_loss, reason = "milliseconds of this century are exact")]
         let deadline = task.deadline.map(|time| time.as_millisecond() as f64 / 1000.0);
         let trace = task.traceparent;
-        let said = json!({ "input": task.input, "attempt": task.attempt, "key": task.key, "trace": trace });
+        let said = json!({
+            "input": task.input, "attempt": task.attempt, "key": task.key, "trace": trace,
+            "workflow": task.workflow_name, "correlation": task.correlation_id,
+        });
         Ok(merged(said, "deadline", json!(deadline)))
     });
     worker.task(&name("slow"), 1, 3, slow);

@@ -110,6 +110,8 @@ pub(crate) async fn values_arrive_as_they_were_sent(scene: &Scene) {
     assert_eq!(result["input"], payload);
     let rest = [&result["attempt"], &result["key"], &result["deadline"]];
     assert_eq!(rest, [&json!(1), &json!(format!("{task}.1")), &Value::Null]);
+    let names = [&result["workflow"], &result["correlation"]];
+    assert_eq!(names, [&json!("Hands out"), &Value::Null]);
 
     let begun = jiff::Timestamp::now().as_second();
     let (_, instance) = scene.world.hand_out_as("timed", &kind, 1, json!({"n": 1})).await;
@@ -120,14 +122,15 @@ pub(crate) async fn values_arrive_as_they_were_sent(scene: &Scene) {
     let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     let mut headers = async_nats::HeaderMap::new();
     headers.insert("traceparent", trace);
-    let body =
-        json!({"input": {"TaskName": kind, "Version": 1, "Payload": {}}, "instanceId": prefix});
+    let input = json!({"TaskName": kind, "Version": 1, "Payload": {}});
+    let body = json!({"input": input, "instanceId": prefix, "correlationId": "order-7"});
     let subject = "staunch.api.start.task";
     let nats = &scene.world.nats;
     nats.request_with_headers(subject, headers, body.to_string().into()).await.unwrap();
     let result = scene.world.over(&prefix, "Finished").await.output["Result"].clone();
     let heard = result["trace"].as_str().unwrap();
     assert_eq!(heard[..35], trace[..35], "the trace goes on");
+    assert_eq!(result["correlation"], "order-7");
 
     let second = format!("{prefix} second");
     let (_, instance) = scene.world.hand_out_as("task", &second, 2, json!({})).await;

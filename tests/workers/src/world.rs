@@ -19,6 +19,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Hands a task out, and has the result as its output. Three attempts.
 const TASK: &str = "definitionId: task
+name: Hands out
 inputs: {TaskName: String, Version: Int32, Payload: Object}
 outputs: {Result: Object}
 root:

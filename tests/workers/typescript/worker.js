@@ -35,7 +35,7 @@ async function work() {
     note("begin", task);
     const deadline = task.deadline ? task.deadline.getTime() / 1000 : null;
     const { input, attempt, key, traceparent: trace = null } = task;
-    return { input, attempt, key, trace, deadline };
+    return { input, attempt, key, trace, deadline, workflow: task.workflowName, correlation: task.correlationId };
   });
   worker.task(`${prefix} slow`, slow, { concurrency: 3 });
   worker.task(`${prefix} blocking`, slow);

@@ -1,29 +1,47 @@
 {{/* Refuses values that the schema cannot: each with a sentence that says what to do. */}}
 {{- define "staunch.checks" -}}
+{{- include "staunch.checkRelease" . }}
 {{- include "staunch.checkSettings" . }}
 {{- include "staunch.checkEnv" . }}
+{{- include "staunch.checkRules" . }}
+{{- include "staunch.checkProxies" . }}
+{{- include "staunch.checkScalers" . }}
+{{- include "staunch.checkGateway" . }}
 {{- include "staunch.checkVolumes" . }}
 {{- include "staunch.checkLabels" (list "labels" .Values.labels dict) }}
 {{- include "staunch.checkLabels" (list "monitoring.labels" .Values.monitoring.labels .Values.labels) }}
 {{- include "staunch.checkDatabase" . }}
 {{- include "staunch.checkCallers" . }}
+{{- include "staunch.checkHttps" . }}
 {{- include "staunch.checkStorage" . }}
 {{- end }}
 
-{{/* What files/settings.yaml says of settings. */}}
+{{/* What files/settings.yaml says of settings, and files/own.yaml of those that the chart makes. */}}
 {{- define "staunch.settings" -}}
 {{ .Files.Get "files/settings.yaml" }}
 {{- end }}
 
-{{- define "staunch.checkSettings" -}}
-{{- $known := fromYaml (include "staunch.settings" .) }}
-{{- range $name, $value := .Values.settings }}
-{{- if hasKey $known.own $name }}
-{{- $own := get $known.own $name }}
-{{- fail (printf "settings.%s is not taken here: %s" $name (ternary (printf "set %s" $own) "the chart sets it itself; leave it out" (ne $own ""))) }}
+{{- define "staunch.own" -}}
+{{ .Files.Get "files/own.yaml" }}
 {{- end }}
-{{- if not (hasKey $known.kinds $name) }}
-{{- fail (printf "settings.%s: there is no such setting%s; docs/configuration.md has all" $name (include "staunch.near" (list $known.kinds $name))) }}
+
+{{/* A Service is called like the release: without a dot, and with a letter at the beginning. */}}
+{{- define "staunch.checkRelease" -}}
+{{- if not (regexMatch "^[a-z]([a-z0-9-]*[a-z0-9])?$" .Release.Name) }}
+{{- fail (printf "the release is called %s, and the Services take its name: choose a name of lowercase letters, digits and dashes that begins with a letter, such as flows" .Release.Name) }}
+{{- end }}
+{{- end }}
+
+{{- define "staunch.checkSettings" -}}
+{{- $forms := get (fromYaml (include "staunch.settings" .)) "settings" }}
+{{- $own := fromYaml (include "staunch.own" .) }}
+{{- range $name, $value := .Values.settings }}
+{{- if hasKey $own $name }}
+{{- $instead := get $own $name }}
+{{- fail (printf "settings.%s is not taken here: %s" $name (ternary (printf "set %s" $instead) "the chart sets it itself; leave it out" (ne $instead ""))) }}
+{{- end }}
+{{- if not (hasKey $forms $name) }}
+{{- fail (printf "settings.%s: there is no such setting%s; docs/configuration.md has all" $name (include "staunch.near" (list $forms $own $name))) }}
 {{- end }}
 {{- end }}
 {{- range $name := list "smtp-url" "sql-connections" }}
@@ -38,16 +56,17 @@
 {{- if include "staunch.hasLogin" $value }}
 {{- fail (printf "settings.%s has a login, and everybody who may read a Deployment can read settings: set %s in extraEnv, from a secret" $name (include "staunch.variable" $name)) }}
 {{- end }}
-{{- include "staunch.checkValue" (list $known (printf "settings.%s" $name) $name (include "staunch.text" $value)) }}
+{{- include "staunch.checkValue" (list (get $forms $name) (printf "settings.%s" $name) (include "staunch.text" $value)) }}
 {{- end }}
 {{- end }}
 
-{{/* The setting that is meant, or those that begin alike: (list kinds name). */}}
+{{/* The setting that is meant, or those that begin alike: (list forms own name). */}}
 {{- define "staunch.near" -}}
-{{- $name := index . 1 | lower | replace "_" "-" }}
+{{- $own := index . 1 }}{{- $name := index . 2 | lower | replace "_" "-" }}
 {{- $found := list }}
 {{- range $known := keys (index . 0) | sortAlpha }}
-{{- if eq (replace "-" "" $known) (replace "-" "" $name) }}
+{{- if hasKey $own $known }}
+{{- else if eq (replace "-" "" $known) (replace "-" "" $name) }}
 {{- $found = list $known }}
 {{- else if and (eq (first (splitList "-" $known)) (first (splitList "-" $name))) (not (has (replace "_" "-" $name) $found)) }}
 {{- $found = append $found $known }}
@@ -56,38 +75,33 @@
 {{- with $found }}; did you mean {{ join ", " . }}?{{ end }}
 {{- end }}
 
-{{/* Refuses a text that no node would take: (list known place setting text). An empty one counts as none. */}}
+{{/* Refuses a text that no node would take: (list form place text). An empty one counts as none. */}}
 {{- define "staunch.checkValue" -}}
-{{- $known := index . 0 }}{{- $place := index . 1 }}{{- $name := index . 2 }}{{- $text := index . 3 }}
-{{- $kind := get $known.kinds $name }}
-{{- $range := get $known.ranges $name | default dict }}
+{{- $form := index . 0 }}{{- $place := index . 1 }}{{- $text := index . 2 }}
 {{- if ne $text "" }}
-{{- if eq $kind "TIME" }}
-{{- if not (regexMatch "^[0-9]{1,12} *(ms|s|m|h|d)$" $text) }}
-{{- fail (printf "%s is %q: it must be a time with a unit, such as 500ms, 30s, 5m, 1h or 30d" $place $text) }}
+{{- $isRight := true }}
+{{- with get $form "pattern" }}{{- $isRight = regexMatch . $text }}{{- end }}
+{{- with get $form "never" }}{{- $isRight = and $isRight (not (regexMatch . $text)) }}{{- end }}
+{{- if get $form "json" }}
+{{- $read := fromJsonArray (printf "[%s]" $text) }}
+{{- $isRight = and $isRight (eq (len $read) 1) (kindIs "map" (first $read)) }}
 {{- end }}
-{{- else if has $kind (list "COUNT" "BYTES" "SECONDS" "MILLISECONDS") }}
-{{- if not (regexMatch "^[0-9_]{1,15}$" $text) }}
-{{- fail (printf "%s is %q: it must be a whole number above 0" $place $text) }}
+{{- if not $isRight }}
+{{- fail (printf "%s is %q: it %s" $place $text (get $form "must")) }}
 {{- end }}
-{{- else if eq $kind "BOOL" }}
-{{- if not (has $text (list "true" "1" "yes" "on" "false" "0" "no" "off")) }}
-{{- fail (printf "%s is %q: it must be true or false" $place $text) }}
-{{- end }}
-{{- else if eq $kind "COUNT/TIME" }}
-{{- if not (regexMatch "^[0-9_]+ */ *[0-9]+ *(ms|s|m|h|d)$" $text) }}
-{{- fail (printf "%s is %q: it must be a number of requests and a time, such as 100/1s or 5000/1h" $place $text) }}
+{{- /* Of a number of requests in a time, the time. */}}
+{{- $parts := splitList "/" $text }}
+{{- with get $form "least" }}
+{{- if lt (include "staunch.amount" (last $parts) | float64) (include "staunch.amount" . | float64) }}
+{{- fail (printf "%s is %q: it must be at least %s" $place $text .) }}
 {{- end }}
 {{- end }}
-{{- if has $kind (list "TIME" "COUNT" "BYTES" "SECONDS" "MILLISECONDS") }}
-{{- $least := get $range "least" | default (ternary "1ms" "1" (eq $kind "TIME")) }}
-{{- $most := get $range "most" }}
-{{- $amount := include "staunch.amount" $text | int64 }}
-{{- if lt $amount (include "staunch.amount" $least | int64) }}
-{{- fail (printf "%s is %q: it must be at least %s" $place $text $least) }}
+{{- with get $form "most" }}
+{{- if gt (include "staunch.amount" (last $parts) | float64) (include "staunch.amount" . | float64) }}
+{{- fail (printf "%s is %q: it must be at most %s" $place $text .) }}
 {{- end }}
-{{- if and $most (gt $amount (include "staunch.amount" $most | int64)) }}
-{{- fail (printf "%s is %q: it must be at most %s" $place $text $most) }}
+{{- if and (gt (len $parts) 1) (gt (include "staunch.amount" (first $parts) | float64) (mulf 1000000 (include "staunch.amount" (last $parts) | float64))) }}
+{{- fail (printf "%s is %q: it %s" $place $text (get $form "must")) }}
 {{- end }}
 {{- end }}
 {{- end }}
@@ -95,29 +109,41 @@
 
 {{/* A number, or a time in milliseconds. */}}
 {{- define "staunch.amount" -}}
-{{- $number := regexFind "^[0-9_]+" . | replace "_" "" }}
-{{- $number = regexReplaceAll "^0+" $number "" | default "0" | int64 }}
-{{- mul $number (get (dict "ms" 1 "s" 1000 "m" 60000 "h" 3600000 "d" 86400000) (regexFind "[a-z]+$" .) | default 1) }}
+{{- $number := regexFind "[0-9][0-9_]*" . | replace "_" "" | float64 }}
+{{- mulf $number (get (dict "ms" 1 "s" 1000 "m" 60000 "h" 3600000 "d" 86400000) (regexFind "[a-z]+" .) | default 1) }}
 {{- end }}
 
 {{- define "staunch.checkEnv" -}}
-{{- $known := fromYaml (include "staunch.settings" .) }}
+{{- $forms := get (fromYaml (include "staunch.settings" .)) "settings" }}
+{{- $own := fromYaml (include "staunch.own" .) }}
+{{- $before := list }}
 {{- range .Values.extraEnv }}
-{{- if and (hasPrefix "STAUNCH_" .name) (ne .name "STAUNCH_CONFIG") }}
-{{- $setting := .name | trimPrefix "STAUNCH_" | trimSuffix "_FILE" | lower | replace "_" "-" }}
 {{- $whole := .name | trimPrefix "STAUNCH_" | lower | replace "_" "-" }}
-{{- if not (or (hasKey $known.kinds $setting) (hasKey $known.kinds $whole) (hasKey $known.own $setting)) }}
-{{- fail (printf "extraEnv sets %s, and there is no such setting%s; a variable for something else begins otherwise" .name (include "staunch.near" (list $known.kinds $setting))) }}
+{{- $setting := .name | trimPrefix "STAUNCH_" | trimSuffix "_FILE" | lower | replace "_" "-" }}
+{{- $isSetting := and (hasPrefix "STAUNCH_" .name) (ne .name "STAUNCH_CONFIG") }}
+{{- if and $isSetting (not (hasKey $forms $setting)) (not (hasKey $forms $whole)) }}
+{{- fail (printf "extraEnv sets %s, and there is no such setting%s; a variable for something else begins otherwise" .name (include "staunch.near" (list $forms $own $setting))) }}
 {{- end }}
-{{- if and (hasKey $known.kinds $whole) .value (not (contains "$(" .value)) }}
-{{- include "staunch.checkValue" (list $known (printf "the value of %s in extraEnv" .name) $whole .value) }}
-{{- end }}
-{{- end }}
-{{- if eq .name "STAUNCH_ROLE" }}
-{{- fail "extraEnv sets STAUNCH_ROLE, and each Deployment says its role: set topology" }}
+{{- if has .name (list "STAUNCH_ROLE" "STAUNCH_ROLE_FILE") }}
+{{- fail (printf "extraEnv sets %s, and each Deployment says its role: set topology" .name) }}
 {{- end }}
 {{- if include "staunch.hasLogin" .value }}
 {{- fail (printf "the value of %s in extraEnv has a login, which everybody who may read a Deployment can read: use valueFrom, or a variable from a secret, such as $(PASSWORD)" .name) }}
+{{- end }}
+{{- $isSecret := or (eq .name "AWS_SECRET_ACCESS_KEY") (and $isSetting (get (get $forms $whole | default dict) "secret")) }}
+{{- if and $isSecret .value (not (contains "$(" .value)) }}
+{{- fail (printf "the value of %s in extraEnv is a secret, which everybody who may read a Deployment can read: use valueFrom with a secretKeyRef" .name) }}
+{{- end }}
+{{- range regexFindAll "[$]+[(][A-Za-z_][A-Za-z0-9_]*[)]" (.value | default "") -1 }}
+{{- $named := regexFind "[A-Za-z_][A-Za-z0-9_]*" . }}
+{{- $isEscaped := eq (mod (len (regexFind "^[$]+" .)) 2) 0 }}
+{{- if not (or $isEscaped (has $named $before) (hasPrefix "STAUNCH_" $named) (hasPrefix "KUBERNETES_" $named)) }}
+{{- fail (printf "extraEnv uses $(%s) where there is no such variable yet, and the text would stay as it is: set %s before it, or write $$(%s) for this text" $named $named $named) }}
+{{- end }}
+{{- end }}
+{{- $before = append $before .name }}
+{{- if and $isSetting (hasKey $forms $whole) (not (hasKey $own $whole)) .value (not (contains "$(" .value)) }}
+{{- include "staunch.checkValue" (list (get $forms $whole) (printf "the value of %s in extraEnv" .name) .value) }}
 {{- end }}
 {{- end }}
 {{- end }}
@@ -126,6 +152,122 @@
 {{- define "staunch.hasLogin" -}}
 {{- $text := regexReplaceAll "://[^/?#@]*[$][(][^)]+[)]@" (toString .) "" }}
 {{- if regexMatch "://[^/?#]*@" $text }}yes{{ end }}
+{{- end }}
+
+{{/* What settings are to each other, as files/settings.yaml says it. A file of settings may have the others. */}}
+{{- define "staunch.checkRules" -}}
+{{- $known := fromYaml (include "staunch.settings" .) }}
+{{- $rules := get $known "rules" }}
+{{- $hasFile := false }}
+{{- range .Values.extraEnv }}{{- if eq .name "STAUNCH_CONFIG" }}{{- $hasFile = true }}{{- end }}{{- end }}
+{{- range ternary list $rules.together $hasFile }}
+{{- $one := include "staunch.whence" (list $ (first .)) }}{{- $other := include "staunch.whence" (list $ (last .)) }}
+{{- if and $one (not $other) }}
+{{- fail (printf "%s is set and %s is not: a certificate and its key belong together, so set both, or leave both out" $one (last .)) }}
+{{- else if and $other (not $one) }}
+{{- fail (printf "%s is set and %s is not: a certificate and its key belong together, so set both, or leave both out" $other (first .)) }}
+{{- end }}
+{{- end }}
+{{- range $rules.apart }}
+{{- $one := include "staunch.whence" (list $ (first .)) }}{{- $other := include "staunch.whence" (list $ (last .)) }}
+{{- if and $one $other }}
+{{- fail (printf "%s and %s are both set: set one of them" $one $other) }}
+{{- end }}
+{{- end }}
+{{- range ternary list $rules.needs $hasFile }}
+{{- $given := include "staunch.whence" (list $ .setting) }}
+{{- if and $given (not (include "staunch.whence" (list $ .other))) }}
+{{- fail (printf "%s is set and %s is not: %s" $given .other .why) }}
+{{- end }}
+{{- end }}
+{{- range $rules.ascending }}
+{{- $texts := list }}
+{{- range . }}
+{{- $plain := include "staunch.plain" (list $ .) }}
+{{- if not (include "staunch.whence" (list $ .)) }}{{- $plain = get (get $known.settings .) "default" }}{{- end }}
+{{- $texts = append $texts $plain }}
+{{- end }}
+{{- if and (first $texts) (last $texts) (gt (include "staunch.amount" (first $texts) | float64) (include "staunch.amount" (last $texts) | float64)) }}
+{{- fail (printf "%s is %s and %s is %s: the second must be at least the first" (first .) (first $texts) (last .) (last $texts)) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Where a setting comes from, the values of the chart among it, or nothing: (list root setting). */}}
+{{- define "staunch.whence" -}}
+{{- $root := index . 0 }}{{- $setting := index . 1 }}
+{{- $values := $root.Values }}
+{{- if and (eq $setting "secrets-key") $values.secretsKeySecret.name }}secretsKeySecret
+{{- else if and (eq $setting "admin-password") $values.auth.adminName $values.auth.adminPasswordSecret.name }}auth.adminPasswordSecret
+{{- else }}{{ include "staunch.given" . }}
+{{- end }}
+{{- end }}
+
+{{/* The text of a setting; nothing where it has none here, or one that only the cluster knows. */}}
+{{- define "staunch.plain" -}}
+{{- $root := index . 0 }}{{- $setting := index . 1 }}
+{{- $text := "" }}
+{{- if hasKey $root.Values.settings $setting }}
+{{- $text = include "staunch.text" (get $root.Values.settings $setting) }}
+{{- end }}
+{{- range $root.Values.extraEnv }}
+{{- if and (eq .name (include "staunch.variable" $setting)) (not (contains "$(" (.value | default ""))) }}
+{{- $text = .value | default "" }}
+{{- end }}
+{{- end }}
+{{- $text }}
+{{- end }}
+
+{{/* Whether a setting is on, as far as it can be seen: (list root setting). */}}
+{{- define "staunch.isOn" -}}
+{{- if has (include "staunch.plain" .) (list "true" "1" "yes" "on") }}yes{{ end }}
+{{- end }}
+
+{{- define "staunch.checkProxies" -}}
+{{- $forms := get (fromYaml (include "staunch.settings" .)) "settings" }}
+{{- range $at, $text := .Values.trustedProxies }}
+{{- $place := printf "trustedProxies[%d]" $at }}
+{{- if not $text }}{{- fail (printf "%s is empty: leave it out" $place) }}{{- end }}
+{{- include "staunch.checkValue" (list (get $forms "trusted-proxies") $place $text) }}
+{{- include "staunch.checkBits" (list $place $text) }}
+{{- end }}
+{{- range $at, $text := .Values.networkPolicy.egressExcept }}
+{{- include "staunch.checkBits" (list (printf "networkPolicy.egressExcept[%d]" $at) $text) }}
+{{- end }}
+{{- end }}
+
+{{/* Refuses bits behind the prefix of an IPv4 network, which 10.1.2.3/8 has: (list place text). */}}
+{{- define "staunch.checkBits" -}}
+{{- $place := index . 0 }}{{- $text := index . 1 }}
+{{- if regexMatch "^[0-9.]+/[0-9]+$" $text }}
+{{- $number := 0 }}
+{{- range splitList "." (first (splitList "/" $text)) }}{{- $number = add (mul $number 256) (int64 .) }}{{- end }}
+{{- $size := 1 }}
+{{- range until (sub 32 (last (splitList "/" $text) | int64) | int) }}{{- $size = mul $size 2 }}{{- end }}
+{{- if mod $number $size }}
+{{- fail (printf "%s is %q: it has bits behind its prefix; write the first address of the network" $place $text) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "staunch.checkScalers" -}}
+{{- $root := . }}
+{{- range $workload := splitList " " (include "staunch.workloads" .) }}
+{{- $own := index $root.Values.workloads $workload }}
+{{- if and $own.autoscaling.enabled $own.keda.enabled }}
+{{- fail (printf "workloads.%s has autoscaling and keda: both would set the number of pods; enable one" $workload) }}
+{{- end }}
+{{- range $scaler := list "autoscaling" "keda" }}
+{{- $range := index $own $scaler }}
+{{- if and $range.enabled (gt (int $range.min) (int $range.max)) }}
+{{- fail (printf "workloads.%s.%s: min %v is above max %v" $workload $scaler $range.min $range.max) }}
+{{- end }}
+{{- end }}
+{{- $cpu := or (dig "requests" "cpu" "" $own.resources) (dig "limits" "cpu" "" $own.resources) }}
+{{- if and $own.autoscaling.enabled (not $cpu) }}
+{{- fail (printf "workloads.%s has autoscaling, which measures the use of what is requested: set its resources.requests.cpu" $workload) }}
+{{- end }}
+{{- end }}
 {{- end }}
 
 {{- define "staunch.checkVolumes" -}}
@@ -140,6 +282,9 @@
 {{- range .Values.extraVolumeMounts }}
 {{- if not (has .name $volumes) }}
 {{- fail (printf "extraVolumeMounts mounts the volume %s, which extraVolumes does not have: add it there" .name) }}
+{{- end }}
+{{- if eq (clean .mountPath) "/" }}
+{{- fail (printf "extraVolumeMounts mounts %s at %s, where the program is: choose another path" .name .mountPath) }}
 {{- end }}
 {{- if has (clean .mountPath) $paths }}
 {{- fail (printf "extraVolumeMounts mounts %s at %s, where another volume is: choose another path" .name .mountPath) }}
@@ -163,7 +308,7 @@
 
 {{- define "staunch.checkDatabase" -}}
 {{- with include "staunch.given" (list . "database-pooler") }}
-{{- $isOff := eq (toString (get $.Values.settings "database-pooler")) "false" }}
+{{- $isOff := has (include "staunch.plain" (list $ "database-pooler")) (list "false" "0" "no" "off") }}
 {{- if and $.Values.jobs.enabled (not $isOff) (not $.Values.database.ownerUrlSecret.name) }}
 {{- fail (printf "%s: the job that migrates needs PostgreSQL itself, not the pooler: name the secret with its address in database.ownerUrlSecret.name, or set jobs.enabled=false and call staunch migrate yourself" .) }}
 {{- end }}
@@ -171,15 +316,53 @@
 {{- end }}
 
 {{- define "staunch.checkCallers" -}}
-{{- $password := or .Values.auth.adminPasswordSecret.name (include "staunch.given" (list . "admin-password")) (include "staunch.given" (list . "admin-password-file")) }}
-{{- if and .Values.auth.adminName (not $password) }}
+{{- $schemes := splitList "," .Values.auth.schemes }}
+{{- $given := include "staunch.given" (list . "admin-password") | default (include "staunch.given" (list . "admin-password-file")) }}
+{{- if and .Values.auth.adminName (not .Values.auth.adminPasswordSecret.name) (not $given) }}
 {{- fail "auth.adminName needs a password: name its secret in auth.adminPasswordSecret.name" }}
 {{- end }}
-{{- $optional := eq (toString (get .Values.settings "tls-client-auth")) "optional" }}
+{{- if and (has "identity" $schemes) $given (not .Values.auth.adminName) }}
+{{- fail (printf "%s is set, and the first user has no name: set auth.adminName" $given) }}
+{{- end }}
 {{- with include "staunch.given" (list . "tls-client-ca") }}
-{{- if and $.Values.cronJobs (not $optional) }}
+{{- if and $.Values.cronJobs (ne (include "staunch.plain" (list $ "tls-client-auth")) "optional") }}
 {{- fail (printf "%s: cronJobs show no certificate: set settings.tls-client-auth=optional" .) }}
 {{- end }}
+{{- end }}
+{{- if has "oidc" $schemes }}
+{{- include "staunch.checkIssuer" . }}
+{{- end }}
+{{- end }}
+
+{{/* The issuer of the scheme `oidc`. */}}
+{{- define "staunch.checkIssuer" -}}
+{{- range $setting, $what := dict "oidc-issuer" "the URL of the issuer" "oidc-audience" "the `aud` of tokens for this server" }}
+{{- $isThere := include "staunch.given" (list $ $setting) }}
+{{- range $.Values.extraEnv }}{{- if eq .name "STAUNCH_CONFIG" }}{{- $isThere = "perhaps" }}{{- end }}{{- end }}
+{{- if not $isThere }}
+{{- fail (printf "auth.schemes has oidc, and there is no %s: set settings.%s to %s" $setting $setting $what) }}
+{{- end }}
+{{- end }}
+{{- $issuer := include "staunch.plain" (list . "oidc-issuer") }}
+{{- if and (hasPrefix "http://" $issuer) (not (include "staunch.isOn" (list . "oidc-http"))) }}
+{{- fail (printf "settings.oidc-issuer is %q: it must begin with https://, because anyone on the way could replace the keys" $issuer) }}
+{{- end }}
+{{- $own := include "staunch.plain" (list . "token-issuer") | default "staunch" }}
+{{- if and (has "identity" (splitList "," .Values.auth.schemes)) (eq $own $issuer) }}
+{{- fail (printf "token-issuer and oidc-issuer are both %q: choose another token-issuer" $own) }}
+{{- end }}
+{{- end }}
+
+{{- define "staunch.checkHttps" -}}
+{{- $public := include "staunch.publicUrl" . }}
+{{- if and (include "staunch.isOn" (list . "require-https")) (not (include "staunch.given" (list . "tls-cert"))) (not (hasPrefix "https://" $public)) }}
+{{- fail (printf "require-https is set, and links begin with %s: set publicUrl to the https:// address, ingress.tlsSecret, or settings.tls-cert and tls-key" $public) }}
+{{- end }}
+{{- end }}
+
+{{- define "staunch.checkGateway" -}}
+{{- if and .Values.gateway.enabled (not .Values.gateway.name) }}
+{{- fail "set gateway.name, the gateway that takes the route" }}
 {{- end }}
 {{- end }}
 

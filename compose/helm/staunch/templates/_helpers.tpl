@@ -1,5 +1,7 @@
+{{/* The beginning of all names: Services have it, whose names have no dot and end with no dash. */}}
 {{- define "staunch.name" -}}
-{{- if contains "staunch" .Release.Name }}{{ .Release.Name | trunc 40 | trimSuffix "-" }}{{ else }}{{ printf "%s-staunch" .Release.Name | trunc 40 | trimSuffix "-" }}{{ end }}
+{{- $name := contains "staunch" .Release.Name | ternary .Release.Name (printf "%s-staunch" .Release.Name) }}
+{{- regexReplaceAll "-+$" (trunc 40 $name) "" }}
 {{- end }}
 
 {{/* The names of the workloads in use. */}}
@@ -20,13 +22,13 @@
 
 {{- define "staunch.selector" -}}
 app.kubernetes.io/name: staunch
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end }}
 
 {{- define "staunch.labels" -}}
 {{ include "staunch.selector" . }}
 app.kubernetes.io/version: {{ .Values.image.tag | default .Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ .Release.Service }}
+app.kubernetes.io/managed-by: {{ .Release.Service | quote }}
 {{- with .Values.labels }}
 {{ toYaml . }}
 {{- end }}
@@ -67,6 +69,8 @@ the root. */}}
 {{- define "staunch.publicUrl" -}}
 {{- $path := include "staunch.basePath" . }}
 {{- if .Values.publicUrl }}
+{{- $form := get (get (fromYaml (include "staunch.settings" .)) "settings") "base-url" }}
+{{- include "staunch.checkValue" (list $form "publicUrl" .Values.publicUrl) }}
 {{- if not (hasSuffix $path (trimSuffix "/" .Values.publicUrl)) }}
 {{- fail (printf "publicUrl does not end with ingress.path, %s: links would lead past the Ingress; append the path, or leave publicUrl empty" $path) }}
 {{- end }}
@@ -77,6 +81,9 @@ the root. */}}
 {{- else if and .Values.gateway.enabled .Values.gateway.host }}
 {{- include "staunch.oneHost" (list "gateway.host" .Values.gateway.host) -}}
 https://{{ .Values.gateway.host }}
+{{- else if or .Values.ingress.enabled .Values.gateway.enabled }}
+{{- $route := ternary "ingress" "gateway" .Values.ingress.enabled }}
+{{- fail (printf "%s.enabled needs publicUrl or %s.host: links would begin with the address of the Service, which nobody outside of the cluster reaches" $route $route) }}
 {{- else }}{{ include "staunch.scheme" . }}://{{ include "staunch.name" . }}.{{ .Release.Namespace }}.svc:{{ .Values.service.port }}
 {{- end }}
 {{- end }}
@@ -98,7 +105,7 @@ https://{{ .Values.gateway.host }}
 {{- $root := index . 0 }}{{- $setting := index . 1 }}
 {{- $variable := include "staunch.variable" $setting }}
 {{- $found := list }}
-{{- if get $root.Values.settings $setting }}
+{{- if ne (include "staunch.text" (get $root.Values.settings $setting)) "" }}
 {{- $found = append $found (printf "settings.%s" $setting) }}
 {{- end }}
 {{- range $root.Values.extraEnv }}
@@ -136,10 +143,10 @@ STAUNCH_{{ . | upper | replace "-" "_" }}
 - { name: STAUNCH_NATS_URL, value: {{ required "set nats.url or nats.urlSecret.name, or nats.enabled for a trial" .Values.nats.url | quote }} }
 {{- end }}
 {{- if .Values.nats.credsSecret.name }}
-- { name: STAUNCH_NATS_CREDS, value: /etc/staunch/nats-creds/{{ .Values.nats.credsSecret.key }} }
+- { name: STAUNCH_NATS_CREDS, value: {{ printf "/etc/staunch/nats-creds/%s" .Values.nats.credsSecret.key | quote }} }
 {{- end }}
 {{- if .Values.nats.caSecret.name }}
-- { name: STAUNCH_NATS_CA, value: /etc/staunch/nats-ca/{{ .Values.nats.caSecret.key }} }
+- { name: STAUNCH_NATS_CA, value: {{ printf "/etc/staunch/nats-ca/%s" .Values.nats.caSecret.key | quote }} }
 {{- end }}
 {{- end }}
 
@@ -202,7 +209,7 @@ STAUNCH_{{ . | upper | replace "-" "_" }}
 extraEnv make. A third names the value that makes the API key, if that is not auth.apiKeySecret. */}}
 {{- define "staunch.env" -}}
 {{- $root := index . 0 }}{{- $made := index . 1 | trim }}
-{{- $own := get (fromYaml (include "staunch.settings" $root)) "own" }}
+{{- $own := fromYaml (include "staunch.own" $root) }}
 {{- if gt (len .) 2 }}{{- $_ := set $own "api-key" (index . 2) }}{{- end }}
 {{- $seen := dict }}
 {{- range fromYamlArray $made }}
@@ -245,10 +252,10 @@ extraEnv make. A third names the value that makes the API key, if that is not au
 {{- define "staunch.volumes" -}}
 - { name: tmp, emptyDir: { sizeLimit: 64Mi } }
 {{- if .Values.nats.credsSecret.name }}
-- { name: nats-creds, secret: { secretName: {{ .Values.nats.credsSecret.name }}, defaultMode: 0440 } }
+- { name: nats-creds, secret: { secretName: {{ .Values.nats.credsSecret.name | quote }}, defaultMode: 0440 } }
 {{- end }}
 {{- if .Values.nats.caSecret.name }}
-- { name: nats-ca, secret: { secretName: {{ .Values.nats.caSecret.name }}, defaultMode: 0444 } }
+- { name: nats-ca, secret: { secretName: {{ .Values.nats.caSecret.name | quote }}, defaultMode: 0444 } }
 {{- end }}
 {{- with .Values.extraVolumes }}
 {{ toYaml . }}
@@ -264,11 +271,11 @@ securityContext:
 {{- with .Values.image.pullSecrets }}
 imagePullSecrets:
   {{- range . }}
-  - name: {{ . }}
+  - name: {{ . | quote }}
   {{- end }}
 {{- end }}
 {{- with .Values.priorityClassName }}
-priorityClassName: {{ . }}
+priorityClassName: {{ . | quote }}
 {{- end }}
 {{- with .Values.nodeSelector }}
 nodeSelector: {{ toYaml . | nindent 2 }}

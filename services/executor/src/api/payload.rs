@@ -48,7 +48,7 @@ pub(super) async fn part(
 fn problem(error: Error) -> RequestProblem {
     match error {
         Error::Absent(_) => RequestProblem::absent(error.to_string()),
-        Error::Damaged(_) | Error::TooLarge(_) | Error::Source(_) => {
+        Error::Damaged(_) | Error::TooLarge(_) | Error::TooLargeToLoad(_) | Error::Source(_) => {
             RequestProblem { status: 500, title: "Unreadable", detail: error.to_string() }
         }
         Error::Unplaced(..) | Error::Place(..) | Error::Store(_) => {

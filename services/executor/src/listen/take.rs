@@ -142,7 +142,7 @@ fn payload(
     let mut payload = json!({
         "subject": message.subject,
         "tokens": wildcards(&source.subject, &message.subject),
-        "headers": message.headers,
+        "headers": message.header_values(),
         "sequence": sequence,
     });
     match &source.content {
@@ -168,6 +168,12 @@ fn payload(
             }
             for member in ["name", "size", "digest", "metadata", "headers"] {
                 payload[member] = stored.get(member).cloned().unwrap_or_default();
+            }
+            // An object has its headers as lists: they are given as those of a message are.
+            for value in payload["headers"].as_object_mut().into_iter().flat_map(Map::values_mut) {
+                if let Some([only]) = value.as_array().map(Vec::as_slice) {
+                    *value = only.clone();
+                }
             }
             payload["content"] = stored;
         }

@@ -109,8 +109,8 @@ pub(crate) async fn commit(cx: &Cx, tenure: &mut Tenure, mut ran: Ran) -> Result
             Ok(Committed::Conflict)
         }
         // The workflow has set a value that the database refuses, such as a long correlation id. A
-        // burst without a version runs no workflow.
-        Err(store::Error::Refused(reason)) if ran.before.row.is_some() && ran.version.is_some() => {
+        // burst without a program runs no workflow.
+        Err(store::Error::Refused(reason)) if ran.before.row.is_some() && ran.program.is_some() => {
             let before = load::read(cx, &tenure.id).await?;
             let ended = Ran::ended(cx.now(), before, &ran.work, Ending::not_storable(reason));
             Box::pin(commit(cx, tenure, ended)).await

@@ -125,9 +125,9 @@ fn row(ran: &Ran) -> Result<Instance, Unfit> {
         (None, Some(Body::Start(start))) => pending(start, &ran.work, ran.now),
         (None, _) => return Err(Unfit("only a start makes an instance".to_owned())),
     };
-    if let Some((id, number)) = &ran.version {
-        row.version_id = id.clone();
-        row.definition_version = *number;
+    if let Some(program) = &ran.program {
+        row.version_id = program.version_id().clone();
+        row.definition_version = program.version();
     }
     row.version += 1;
     row.updated_at = ran.now;

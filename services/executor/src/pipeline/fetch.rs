@@ -37,7 +37,7 @@ impl Fetched {
                     self.bytes += bytes.len() as u64;
                     Ok(bytes)
                 }
-                Err(Error::TooLarge(_)) => Err(format!(
+                Err(Error::TooLargeToLoad(_)) => Err(format!(
                     "the files and values that are needed at once have more than the {MAX} bytes that \
                      scripts and this activity read: send, save or answer with large files instead, \
                      and split large values"

@@ -48,8 +48,11 @@ impl Messages<'_> {
         })
     }
 
+    /// The message of a task. The name of the workflow and the correlation id are left out where they
+    /// would make it too large.
     pub(super) fn task(&mut self, task: &Task) -> Result<(), Unfit> {
         let attempt = task.attempt.to_string();
+        let name = self.ran.program.as_deref().and_then(Program::name);
         let request = TaskRequest {
             task_id: task.task_id.clone(),
             task_type: task.task_name.clone(),
@@ -57,13 +60,20 @@ impl Messages<'_> {
             input: task.payload.clone(),
             workflow_instance_id: self.row.id.clone(),
             workflow_definition_id: self.row.definition_id.clone(),
+            workflow_name: name.map(str::to_owned),
+            correlation_id: self.row.correlation_id.clone(),
             activity_id: task.activity_id.clone(),
             attempt: task.attempt,
             deadline: task.deadline,
         };
         let id = format!("{}.{attempt}", task.task_id);
         let subject = subject::task(&task.task_name, task.task_version);
-        let mut message = message(self.ran, &self.row.id, subject, Some(&id), &request)?;
+        let written = |request: &TaskRequest| {
+            message(self.ran, &self.row.id, subject.clone(), Some(&id), request)
+        };
+        let mut message = written(&request).or_else(|_| {
+            written(&TaskRequest { workflow_name: None, correlation_id: None, ..request })
+        })?;
         let mut set = |name: &str, value: String| message.headers.insert(name.to_owned(), value);
         set(header::TASK, task.task_id.clone());
         set(header::ATTEMPT, attempt);

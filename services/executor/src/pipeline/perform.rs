@@ -38,6 +38,9 @@ pub(crate) fn perform(cx: &Cx, tenure: &mut Tenure) {
     let Some(known) = &tenure.known else { return };
     tenure.unfinished = known.record.unfinished;
     let wanted = &known.record.state.calls;
+    // What wakes the instance for another attempt, such as a timer, has no trace of its own.
+    let traceparent = tenure.traceparent.clone();
+    let traceparent = traceparent.or_else(|| known.record.state.traceparent.clone());
     tenure.in_flight.retain(|id, call| {
         let is_wanted = wanted.contains_key(id);
         if !is_wanted {
@@ -53,7 +56,7 @@ pub(crate) fn perform(cx: &Cx, tenure: &mut Tenure) {
         }
         let of = known.row.as_ref().map(|row| row.definition_id.clone()).unwrap_or_default();
         let whose = Whose { instance: tenure.id.clone(), definition: of };
-        let call = make(Cx::clone(cx), call.clone(), whose, tenure.traceparent.clone());
+        let call = make(Cx::clone(cx), call.clone(), whose, traceparent.clone());
         let handle = tenure.calls.spawn(tasks::caught(TASK, call));
         tenure.in_flight.insert(id.clone(), handle);
     }

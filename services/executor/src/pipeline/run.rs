@@ -85,7 +85,6 @@ pub(crate) async fn run(cx: &Cx, ready: Box<Ready>, contents: &Contents) -> Resu
     }
     let state = std::mem::take(&mut record.state);
     let now = env.now;
-    let version = Some((program.version_id().clone(), program.version()));
     let bounds =
         Bounds { steps_without_wait: cx.config.steps_without_wait_max, ..Bounds::default() };
     // Most definitions have no searchable variables; an instance that has come from one that has
@@ -121,7 +120,8 @@ pub(crate) async fn run(cx: &Cx, ready: Box<Ready>, contents: &Contents) -> Resu
     record.state = state;
     record.unfinished = rest == Rest::OutOfBudget;
     let values = searched.map(|program| program.search_keys(&record.state));
-    let ran = Ran { before, record, effects, journal, values, version, work, has_moved: true, now };
+    let program = Some(running);
+    let ran = Ran { before, record, effects, journal, values, program, work, has_moved: true, now };
     Ok(End::Ran(Box::new(ran)))
 }
 

@@ -108,7 +108,7 @@ async fn park(
     METRICS.parked(refusal);
     let id = id_of(message);
     if let Some(held_back) = cx.refusals.pass(kind(refusal)) {
-        let traceparent = message.headers.get(header::TRACEPARENT).map(String::as_str);
+        let traceparent = message.header(header::TRACEPARENT);
         tracing::error!(
             subject = message.subject,
             command = id.as_ref().map(AsRef::<str>::as_ref),

@@ -1,7 +1,7 @@
 //! Outgoing calls.
 
 use connectors::{CallEnd, ErrorKind};
-use model::SubStatus;
+use model::{BookmarkId, SubStatus};
 use protocol::{Body, Command, Refusal, ReplyWhen, Start};
 use serde_json::{Value, json};
 
@@ -47,6 +47,36 @@ async fn a_call_whose_result_was_not_recorded_is_repeated_with_the_same_key() {
     assert_eq!(keys.len(), 2);
     assert_eq!(keys[0], keys[1]);
     assert_eq!(world.lines("i").await, ["paid"]);
+}
+
+/// What wakes an instance for the next attempt belongs to no trace.
+#[tokio::test(start_paused = true)]
+async fn every_attempt_of_a_call_belongs_to_the_trace_of_the_start() {
+    let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let world = World::new();
+    for status in [503, 200] {
+        world.calls.respond(URL, status, json!({}));
+    }
+    let mut pay = call();
+    pay["customProperties"] = json!({"retry": {"attempts": 2, "delay": "1h"}});
+    world.publish("pay", pay, json!({})).await;
+    let first = world.node("a").await;
+    let mut start = start("pay", "i", json!({}));
+    start.traceparent = Some(trace.to_owned());
+    world.send(&start).await;
+    world.until("the pause", async || pause(&world).await.is_some()).await;
+    let pause = pause(&world).await.unwrap();
+    first.kill().await;
+    let _second = world.node("b").await;
+    world.send(&resume("r", "i", Some(pause.as_str()), json!({}))).await;
+    world.until_status("i", SubStatus::Finished).await;
+    assert_eq!(world.calls.traces(), [Some(trace.to_owned()), Some(trace.to_owned())]);
+}
+
+/// The bookmark of the pause before the next attempt of a call.
+async fn pause(world: &World) -> Option<BookmarkId> {
+    world.instance("i").await?;
+    world.record("i").await.state.paused_calls().next().map(|(id, _)| id.clone())
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,5 +1,6 @@
 //! Messages that workflows listen to.
 
+mod missing;
 mod past;
 
 use std::time::Duration;
@@ -407,7 +408,7 @@ async fn changes_of_keys_and_stored_objects_start_workflows() {
         "changedKey": {"memoryReference": {"id": "Tokens"}}});
     let object = json!({"type": "Staunch.ObjectStored", "id": "o", "canStartWorkflow": true,
         "bucket": "files", "from": "all", "objectName": {"memoryReference": {"id": "Got"}},
-        "size": {"memoryReference": {"id": "Tokens"}}});
+        "headers": {"memoryReference": {"id": "Tokens"}}});
     let mut secret = key.clone();
     secret["bucket"] = json!("private");
     world.publish("keys", sequence(vec![key]), outputs()).await;
@@ -423,7 +424,9 @@ async fn changes_of_keys_and_stored_objects_start_workflows() {
         };
         world.bus.outside().store(gone, Duration::from_secs(5)).await.unwrap();
     }
-    store(&world, "$O.files.M.YS5wZGY=", r#"{"name": "a.pdf", "size": 9, "digest": "x"}"#).await;
+    let object_stored = r#"{"name": "a.pdf", "size": 9, "digest": "x",
+        "headers": {"X-A": ["1"], "X-B": ["1", "2"]}}"#;
+    store(&world, "$O.files.M.YS5wZGY=", object_stored).await;
     store(&world, "$O.files.M.YS5wZGY=", r#"{"name": "a.pdf", "deleted": true}"#).await;
     store(&world, "$O.files.C.1", "a chunk").await;
     let output = async |definition: &str| {
@@ -441,7 +444,8 @@ async fn changes_of_keys_and_stored_objects_start_workflows() {
         .await;
     world.until_quiet().await;
     assert_eq!(output("keys").await, Some(json!({"Got": {"id": 1}, "Tokens": "a.b"})));
-    assert_eq!(output("objects").await, Some(json!({"Got": "a.pdf", "Tokens": 9})));
+    let headers = json!({"X-A": "1", "X-B": ["1", "2"]});
+    assert_eq!(output("objects").await, Some(json!({"Got": "a.pdf", "Tokens": headers})));
     assert_eq!(output("secret").await, None);
     assert_eq!(world.bus.stored(Stream::Dead), []);
 }

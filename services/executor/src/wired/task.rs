@@ -122,6 +122,31 @@ async fn a_worker_gets_all_that_it_needs() {
     assert_eq!(pools, [("task-Ship-2".to_owned(), "staunch.task.Ship.2".to_owned())]);
 }
 
+/// The members that say what people call the workflow and its instance.
+#[tokio::test(start_paused = true)]
+async fn a_worker_gets_the_names_of_the_instance_where_they_fit() {
+    let large = "({a: 'y'.repeat(200000), b: 'y'.repeat(200000), c: 'y'.repeat(115000)})";
+    let long = "N".repeat(10_000);
+    for (name, payload, is_there) in [
+        ("Shipping", json!({"order": 7}), true),
+        (long.as_str(), json!({"order": 7}), true),
+        ("Shipping", computed(large), true),
+        (long.as_str(), computed(large), false),
+    ] {
+        let world = World::new();
+        let correlate = json!({"type": "Correlate", "id": "c", "correlationId": "order-7"});
+        let task = json!({"type": "RunTask", "id": "ship", "taskName": "Ship", "payload": payload});
+        world.publish("ship", sequence(vec![correlate, task]), json!({"name": name})).await;
+        let _node = world.node("a").await;
+        world.start("ship", "i", json!({})).await;
+        assert_eq!(world.status("i").await, Some(SubStatus::Suspended), "{is_there}");
+        let body = attempts(&world).remove(0).1;
+        let expected = is_there.then(|| (json!(name), json!("order-7")));
+        let found = (body.get("workflowName"), body.get("correlationId"));
+        assert_eq!(found, expected.as_ref().map(|(name, id)| (name, id)).unzip(), "{}", name.len());
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_failed_attempt_is_followed_by_another_one_until_there_is_none_left() {
     let retry = json!({"customProperties": {"retry": {"attempts": 2, "delay": "1m"}}});

@@ -56,6 +56,9 @@ async fn a_result_that_cannot_be_read_fails_its_attempt() {
         ("", "the body is empty"),
         (r#"{"outptu": 1}"#, "unknown field `outptu`"),
         (r#"{"output": 1, "result": 2}"#, "two names of one member"),
+        (r#"{"attempt": 0}"#, "attempt is 0: attempts are numbered from 1 on"),
+        (r#"{"status": "failed", "error": {"title": 5}}"#, "error.title is 5: write a text"),
+        (r#"{"status": "failed", "error": {"status": "503"}}"#, "write a number, such as 503"),
         (long.as_str(), "more than the 524288 that are allowed"),
         (large.as_str(), "more than the 524288 that are allowed"),
     ];
@@ -173,6 +176,7 @@ async fn an_object_that_cannot_be_read_fails_the_attempt_once_its_time_is_over()
     ] {
         let (world, _node) = begun(json!({})).await;
         if let Some(bytes) = bytes {
+            let bytes = bytes.as_bytes().to_vec();
             world.bus.set_object("staunch_payloads", "o", bytes.into()).await.unwrap();
         }
         let named = (header::PAYLOAD, "$payload=o");

@@ -296,6 +296,7 @@ const ROOT: &[(&str, &str, Need)] = &[
     ("GET", "/health/ready", Public),
     ("GET", "/metrics", Inside),
     ("GET", "/openapi.json", Public),
+    ("GET", "/asyncapi.json", Public),
     // The hub checks the permission for each instance; a negotiation needs a credential, and no more.
     ("GET", "/elsa/hubs/workflow-instance", HUB),
     ("POST", "/elsa/hubs/workflow-instance/negotiate", NEGOTIATION),

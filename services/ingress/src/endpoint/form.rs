@@ -136,7 +136,7 @@ pub(crate) fn unkept(error: payloads::Error, body_max: usize) -> Problem {
             Ok(error) => broken(&error, &FormLimits { payloads: None, memory_max: 0, body_max }),
             Err(cause) => body::unread(&*cause, body_max),
         },
-        payloads::Error::TooLarge(max) => {
+        payloads::Error::TooLarge(max) | payloads::Error::TooLargeToLoad(max) => {
             Problem::too_large(usize::try_from(max).unwrap_or(usize::MAX))
         }
         payloads::Error::Place(..) => {

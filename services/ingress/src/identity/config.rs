@@ -115,9 +115,9 @@ mod tests {
     fn read(variables: &[(&str, &str)]) -> Result<IdentityConfig, String> {
         let variables: BTreeMap<_, _> = variables.iter().copied().collect();
         let variable = |name: &str| variables.get(name).map(|value| (*value).to_owned());
-        IdentityConfig::from_settings(
-            &Settings::resolve(&chassis::Args::default(), &variable).unwrap(),
-        )
+        let settings = Settings::resolve(&chassis::Args::default(), &variable)
+            .map_err(|error| error.to_string())?;
+        IdentityConfig::from_settings(&settings)
     }
 
     #[test]

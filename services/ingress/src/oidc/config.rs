@@ -10,11 +10,6 @@ use reqwest::Url;
 use super::algorithm::Algorithm;
 use super::fetch;
 
-/// A larger difference of clocks would keep the access of an expired token.
-const LEEWAY_MAX: Duration = Duration::from_secs(300);
-/// The shortest and the longest time in which the keys of an issuer that is away are used.
-const KEYS_TIME: std::ops::RangeInclusive<Duration> =
-    Duration::from_secs(60)..=Duration::from_secs(30 * 24 * 3_600);
 /// The largest number of audiences, of clients, and of claims.
 const ITEMS_MAX: usize = 100;
 
@@ -99,7 +94,7 @@ impl OidcConfig {
             audiences: settings.oidc_audience.clone(),
             jwks_url: settings.oidc_jwks_url.clone(),
             ca: settings.oidc_ca.clone(),
-            algorithms: algorithms(&settings.oidc_algorithms)?,
+            algorithms: algorithms(&settings.oidc_algorithms.0)?,
             clients: settings.oidc_clients.clone(),
             permission_claims: settings.oidc_permission_claims.clone(),
             role_claims: settings.oidc_role_claims.clone(),
@@ -153,9 +148,6 @@ impl OidcConfig {
                     .to_owned(),
             );
         }
-        if self.algorithms.is_empty() {
-            return Err("oidc-algorithms is empty: no token could be accepted".to_owned());
-        }
         for (name, items) in [
             ("oidc-audience", &self.audiences),
             ("oidc-clients", &self.clients),
@@ -165,13 +157,6 @@ impl OidcConfig {
             if items.len() > ITEMS_MAX {
                 return Err(format!("{name} has {} items: use at most {ITEMS_MAX}", items.len()));
             }
-        }
-        if self.leeway > LEEWAY_MAX {
-            return Err("oidc-leeway must be at most 5m: an expired token is accepted for as long"
-                .to_owned());
-        }
-        if !KEYS_TIME.contains(&self.keys_time) {
-            return Err("oidc-keys-time must be between 1m and 720h".to_owned());
         }
         Ok(())
     }
@@ -213,13 +198,7 @@ impl OidcConfig {
 
 fn algorithms(names: &[String]) -> Result<Vec<Algorithm>, String> {
     let algorithm = |name: &String| {
-        Algorithm::named(name).ok_or_else(|| {
-            let known = Algorithm::ALL.map(|(name, _)| name).join(", ");
-            format!(
-                "oidc-algorithms has {name:?}: use those of {known}; `none` signs nothing, and the \
-                 secret of an HS algorithm would have to be public"
-            )
-        })
+        Algorithm::named(name).ok_or_else(|| format!("oidc-algorithms has {name:?}, which is none"))
     };
     names.iter().map(algorithm).collect()
 }
@@ -238,7 +217,8 @@ mod tests {
         ]);
         all.extend(variables.iter().copied());
         let variable = |name: &str| all.get(name).map(|value| (*value).to_owned());
-        let settings = Settings::resolve(&chassis::Args::default(), &variable).unwrap();
+        let settings = Settings::resolve(&chassis::Args::default(), &variable)
+            .map_err(|error| error.to_string())?;
         let config = OidcConfig::from_settings(&settings)?.expect("the scheme is on");
         config.check().map(|()| config)
     }
@@ -251,6 +231,7 @@ mod tests {
             "https://id.example.com/realms/one/.well-known/openid-configuration"
         );
         assert_eq!(config.algorithms.len(), Algorithm::ALL.len());
+        assert_eq!(chassis::TokenAlgorithms::ALL, Algorithm::ALL.map(|(name, _)| name));
         let slash = read(&[("STAUNCH_OIDC_ISSUER", "https://id.example.com/")]).unwrap();
         assert_eq!(slash.issuer, "https://id.example.com/", "an issuer is compared exactly");
         for (name, value, expected) in [
@@ -267,7 +248,7 @@ mod tests {
             ("OIDC_AUDIENCE", ",", "no audience"),
             ("OIDC_ALGORITHMS", "RS256,HS256", "\"HS256\""),
             ("OIDC_ALGORITHMS", "none", "signs nothing"),
-            ("OIDC_ALGORITHMS", ",", "is empty"),
+            ("OIDC_ALGORITHMS", ",", "no token could be accepted"),
             ("OIDC_LEEWAY", "6m", "at most 5m"),
             ("OIDC_KEYS_TIME", "30s", "between 1m and 720h"),
             ("OIDC_CA", "/no/such/file", "/no/such/file"),

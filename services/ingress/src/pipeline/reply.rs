@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use model::{CommandId, InstanceId, SubStatus};
-use protocol::{Outcome, ReplyWhen};
+use protocol::{Outcome, Refusal, ReplyWhen};
+use store::AuditOutcome;
 use tokio::time::Instant;
 
 use super::identify::Asking;
@@ -57,6 +58,22 @@ pub(crate) enum Reply {
     /// The change is carried out, and the instance has the result: the same idempotency key was
     /// used before, the outcome was too large for a message, or it did not arrive.
     Done,
+}
+
+impl Reply {
+    /// What it says about the command, and why the command was refused.
+    pub(crate) fn end(&self) -> (AuditOutcome, Option<Refusal>) {
+        let refusal = match self {
+            Self::Accepted | Self::Late => return (AuditOutcome::Accepted, None),
+            Self::Done => None,
+            Self::Outcome(outcome) => outcome.refusal,
+        };
+        match refusal {
+            None => (AuditOutcome::Done, None),
+            Some(Refusal::Waiting) => (AuditOutcome::Accepted, None),
+            Some(refusal) => (AuditOutcome::Refused, Some(refusal)),
+        }
+    }
 }
 
 /// The wait for a command's outcome, begun before an outcome can be sent.

@@ -72,6 +72,9 @@ pub(crate) struct DefinitionSummary {
     /// RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     created_at: Option<String>,
+    /// RFC 3339: the time of the last save of this version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    saved_at: Option<String>,
     /// Ids of its labels, in lists and for callers who may see them; absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     labels: Option<Vec<String>>,
@@ -105,6 +108,7 @@ impl From<&Definition> for DefinitionSummary {
             materializer_name: "Json",
             is_materializer_available: true,
             created_at: definition.created_at.map(|at| at.to_string()),
+            saved_at: definition.saved_at.or(definition.created_at).map(|at| at.to_string()),
             labels: None,
             links: links(definition),
         }

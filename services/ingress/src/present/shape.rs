@@ -29,7 +29,8 @@ pub(crate) struct Items<T> {
     count: u64,
 }
 
-/// Files in a form: `.json` files, and `.zip` files of them. The names of the parts do not matter.
+/// Files in a form: `.json` files, `.yaml` files where the operation takes the short form, and `.zip` files of
+/// them. The names of the parts do not matter.
 #[derive(ToSchema)]
 pub(crate) struct FilesForm {
     files: Vec<String>,

@@ -8,10 +8,13 @@ use protocol::{ContentType, Headers, Message, Noticed, decode_body, encode_body,
 
 use crate::app::App;
 
-/// Longest wait for the cache barrier.
+/// Longest wait for the answer of one notifier.
 const BARRIER_TIME_MAX: Duration = Duration::from_secs(6);
 /// Tries to reach a notifier.
 const BARRIER_TRIES: u32 = 3;
+/// Notifiers that are asked one after the other where one is silent: NATS gives a request to any of them, and
+/// to one that hangs for as long as its connection lasts.
+const BARRIER_ASKED: u32 = 2;
 const BARRIER_PAUSE: Duration = Duration::from_millis(500);
 
 /// Informs every node that this version is published, or no longer is, and waits until all have it.
@@ -72,7 +75,7 @@ async fn ask(app: &App, news: &Noticed) -> Result<Noticed, String> {
     let payload = encode_body(ContentType::Json, news).map_err(|error| error.to_string())?;
     let headers = Headers::from([(header::CONTENT_TYPE.to_owned(), "application/json".to_owned())]);
     let message = Message { subject: subject::CACHE_CHANGED.to_owned(), headers, payload };
-    let mut tries = 1;
+    let (mut tries, mut asked) = (1, 1);
     loop {
         match app.cx.bus.request(message.clone(), BARRIER_TIME_MAX).await {
             Ok(answer) => {
@@ -81,6 +84,11 @@ async fn ask(app: &App, news: &Noticed) -> Result<Noticed, String> {
             }
             // No notifier is subscribed; perhaps one is being replaced.
             Err(bus::Error::Unavailable(_)) if tries < BARRIER_TRIES => tries += 1,
+            // It hangs, perhaps; another one writes the same again.
+            Err(bus::Error::Unknown(_)) if asked < BARRIER_ASKED => {
+                asked += 1;
+                continue;
+            }
             Err(error) => return Err(error.to_string()),
         }
         tokio::time::sleep(BARRIER_PAUSE).await;

@@ -1,4 +1,4 @@
-//! Definitions that use another one as an activity.
+//! Definitions that use another one: as an activity, or by its id.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,15 +9,58 @@ use model::{Definition, DefinitionId, VersionId};
 use serde_json::Value;
 use store::{DefinitionFilter, Page, Publication, VersionOption};
 
+use super::index::CHILD;
 use super::{Checked, of_definition};
 use crate::app::App;
 use crate::problem::Problem;
 
 const PAGE: u64 = 100;
 
+/// The definitions that use another one, by their latest versions.
+pub(crate) struct Users {
+    /// They have it as an activity, directly or through others.
+    pub(crate) consumers: Vec<DefinitionId>,
+    /// An activity of theirs runs or starts it, by its id.
+    pub(crate) callers: Vec<DefinitionId>,
+}
+
 /// The ids of the definitions whose latest version uses this one, directly or through others.
 pub(super) async fn of(app: &App, id: &DefinitionId) -> Result<Vec<DefinitionId>, Problem> {
+    Ok(consumers(app, id, &all(app, VersionOption::Latest).await?))
+}
+
+/// All definitions whose latest version uses this one.
+pub(super) async fn users(app: &App, id: &DefinitionId) -> Result<Users, Problem> {
     let latest = all(app, VersionOption::Latest).await?;
+    let consumers = consumers(app, id, &latest);
+    let callers = latest.into_iter().filter(|other| {
+        let other_id = &other.definition_id;
+        other_id != id && !consumers.contains(other_id) && calls(&other.root, id)
+    });
+    let callers = callers.map(|other| other.definition_id).collect();
+    Ok(Users { consumers, callers })
+}
+
+/// Whether an activity in this part of a definition names the workflow, other than by an expression.
+fn calls(part: &Value, id: &DefinitionId) -> bool {
+    match part {
+        Value::Array(items) => items.iter().any(|item| calls(item, id)),
+        Value::Object(members) => {
+            let named = members.get(CHILD).and_then(literal);
+            named == Some(id.as_str()) || members.values().any(|member| calls(member, id))
+        }
+        _ => false,
+    }
+}
+
+/// The text of an input that is written out.
+fn literal(input: &Value) -> Option<&str> {
+    let expression = &input["expression"];
+    let is_literal = expression["type"] == "Literal";
+    input.as_str().or_else(|| expression["value"].as_str().filter(|_| is_literal))
+}
+
+fn consumers(app: &App, id: &DefinitionId, latest: &[Definition]) -> Vec<DefinitionId> {
     let references: Vec<_> =
         latest.iter().map(|other| (other, app.cx.engine.references(other))).collect();
     let mut found: Vec<DefinitionId> = Vec::new();
@@ -34,7 +77,7 @@ pub(super) async fn of(app: &App, id: &DefinitionId) -> Result<Vec<DefinitionId>
             }
         }
     }
-    Ok(found)
+    found
 }
 
 /// Refuses with 409 if another definition uses this one as an activity: one of its versions, or

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
+use bus::OutsideError;
 use catalog::run_apart;
 use engine::{Examined, Library, Named, Problem as Flaw, Triggers};
 use model::{
@@ -16,7 +18,12 @@ use crate::problem::Problem;
 use crate::{schedule, workers};
 
 /// The input that names the workflow which an activity starts.
-const CHILD: &str = "workflowDefinitionId";
+pub(super) const CHILD: &str = "workflowDefinitionId";
+
+/// A consumer that no stream has: the answer about it is about the stream.
+const NO_PLACE: &str = "staunch-none";
+/// How long a publication waits for what NATS says about the streams of its triggers.
+const STREAMS_TIME_MAX: Duration = Duration::from_secs(3);
 
 /// A valid version, with its triggers and schedules.
 pub(super) struct Index {
@@ -59,7 +66,10 @@ impl Index {
         let deaf = deaf(app, &definition.definition_id, &triggers);
         let refused = refused(app, &definition.definition_id, &named).into_iter();
         let refused = refused.filter(|warning| !known.contains(&place_of(warning)));
-        let warnings: Vec<_> = warnings.into_iter().map(shown).chain(deaf).chain(refused).collect();
+        let unfed = unfed(app, &definition.definition_id, &triggers);
+        let unfed = tokio::time::timeout(STREAMS_TIME_MAX, unfed).await.unwrap_or_default();
+        let warnings = warnings.into_iter().map(shown).chain(deaf).chain(refused).chain(unfed);
+        let warnings: Vec<_> = warnings.collect();
         // A time that never comes is known already where it is written out.
         let late = schedule::begin(&mut schedules, app.now()).into_iter();
         let late: Vec<_> = late.filter(|error| !known.contains(&place_of(error))).collect();
@@ -87,6 +97,23 @@ pub(super) async fn pinned(
     Ok((definition, library))
 }
 
+/// The published version, if this draft without documents of types of workers has the same content with
+/// those of that version: a type that it uses may be gone by now.
+pub(super) async fn as_published(
+    app: &App,
+    draft: &Definition,
+    latest: Option<&Definition>,
+    known: Library,
+) -> Result<Option<Definition>, Problem> {
+    let keeps = |latest: &&Definition| latest.is_published && !latest.activity_types.is_empty();
+    let Some(latest) = latest.filter(keeps).filter(|_| draft.activity_types.is_empty()) else {
+        return Ok(None);
+    };
+    let activity_types = latest.activity_types.clone();
+    let (content, _) = pinned(app, Definition { activity_types, ..draft.clone() }, known).await?;
+    Ok(latest.has_content_of(&content).then(|| latest.clone()))
+}
+
 /// A warning for each activity that starts a workflow of which nothing is published, neither before
 /// nor together with these.
 pub(super) async fn missing(
@@ -112,9 +139,11 @@ pub(super) async fn missing(
 }
 
 fn unpublished(used: &Definition) -> Value {
+    let id = &used.definition_id;
+    let name = used.name.as_deref().filter(|name| !name.is_empty() && *name != id.as_str());
+    let called = name.map_or_else(|| id.to_string(), |name| format!("{name:?} ({id})"));
     let message = format!(
-        "the workflow {} is used as an activity and was never published: publish it first",
-        used.definition_id
+        "the workflow {called} is used as an activity and was never published: publish it first"
     );
     json!({"message": message, "activityId": null, "property": null})
 }
@@ -145,6 +174,22 @@ fn deaf(app: &App, id: &DefinitionId, triggers: &[Trigger]) -> Vec<Value> {
         Some(shown(&Flaw::warning(Some(&trigger.activity_id), None, message)))
     });
     refused.collect()
+}
+
+/// A warning for each trigger that listens to a stream which does not exist.
+async fn unfed(app: &App, id: &DefinitionId, triggers: &[Trigger]) -> Vec<Value> {
+    let outside = app.cx.bus.outside();
+    let mut warnings = Vec::new();
+    for trigger in triggers.iter().filter(|trigger| trigger.name == Stimulus::MESSAGE) {
+        let source = MessageSource::of(&trigger.payload);
+        let source = source.filter(|it| app.config.nats.allow_source(id, it).is_ok());
+        let Some(stream) = source.and_then(|source| source.stream) else { continue };
+        if let Err(OutsideError::Absent(reason)) = outside.place_figures(&stream, NO_PLACE).await {
+            let message = format!("nothing starts here yet: {reason}");
+            warnings.push(shown(&Flaw::warning(Some(&trigger.activity_id), None, message)));
+        }
+    }
+    warnings
 }
 
 /// A warning for each activity that uses a subject or a bucket which the configuration of this node, which

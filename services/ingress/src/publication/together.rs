@@ -106,7 +106,7 @@ impl Together {
         let mut draft = Definition { is_published: false, published_at: None, ..content.clone() };
         let meant = self.meant(app, &draft).await?;
         app.cx.engine.pin(&mut draft, &meant);
-        let (content, _) = index::pinned(app, draft, self.known.clone()).await?;
+        let (content, _) = index::pinned(app, draft.clone(), self.known.clone()).await?;
         let same = latest
             .as_ref()
             .filter(|latest| latest.is_immutable() && latest.has_content_of(&content));
@@ -117,7 +117,15 @@ impl Together {
             }
             // It was retracted: the same version is published again.
             Some(same) => same.clone(),
-            None => next_version(app, content, latest.as_ref()),
+            None => {
+                let known = self.known.clone();
+                if let Some(same) = index::as_published(app, &draft, latest.as_ref(), known).await?
+                {
+                    self.keep(Changed::already(same), Children::new());
+                    return Ok(());
+                }
+                next_version(app, content, latest.as_ref())
+            }
         };
         let unpublished = version.clone();
         match publication(app, version, latest.as_ref(), self.known.clone()).await {

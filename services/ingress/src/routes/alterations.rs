@@ -114,11 +114,9 @@ async fn one(
     alterations: &[Alteration],
 ) -> Result<Value, Problem> {
     let about = asking.about(id.as_str());
-    let altered = operate::alter(app, &about, &id, alterations.to_vec(), operate::patience(app));
-    let (is_successful, scheduled, log) = match altered.await {
+    let altered = alter_one(app, &about, &id, alterations.to_vec()).await;
+    let (is_successful, scheduled, log) = match altered {
         Ok(Altered::Applied(status)) => {
-            app.audit(&asking.caller, "instance.alter", id.as_str(), operate::audited(alterations))
-                .await;
             let entries = alterations.iter().map(|one| entry(app, "Information", one.name()));
             (true, status == SubStatus::Executing, entries.collect())
         }
@@ -126,7 +124,7 @@ async fn one(
             let accepted = "accepted: it is applied as soon as the instance can be reached";
             (true, true, vec![entry(app, "Information", accepted)])
         }
-        Ok(Altered::Refused(reason)) => (false, false, vec![entry(app, "Error", &reason)]),
+        Ok(Altered::Refused(_, reason)) => (false, false, vec![entry(app, "Error", &reason)]),
         Err(problem) if problem.status() == StatusCode::NOT_FOUND => {
             (false, false, vec![entry(app, "Error", problem.detail())])
         }
@@ -138,6 +136,26 @@ async fn one(
         "workflowHasScheduledWork": scheduled,
         "isSuccessful": is_successful,
     }))
+}
+
+/// Alters one instance. The audit log has the alterations.
+async fn alter_one(
+    app: &Arc<App>,
+    asking: &Asking,
+    id: &InstanceId,
+    alterations: Vec<Alteration>,
+) -> Result<Altered, Problem> {
+    let details = operate::audited(&alterations);
+    let note = app.note(&asking.caller, "instance.alter", id.as_str(), details);
+    let altered = operate::alter(app, asking, id, alterations, operate::patience(app)).await;
+    match &altered {
+        Ok(altered) => {
+            let (outcome, refusal) = altered.end();
+            note.ends(outcome, refusal).await;
+        }
+        Err(_) => note.forget(),
+    }
+    altered
 }
 
 fn entry(app: &App, level: &str, message: &str) -> Value {
@@ -203,13 +221,11 @@ async fn applied(
     alterations: Vec<Alteration>,
 ) -> Result<Response, Problem> {
     let id = &instance.id;
-    let details = operate::audited(&alterations);
-    let altered = operate::alter(app, asking, id, alterations, operate::patience(app)).await?;
-    if let Altered::Refused(reason) = altered {
+    let altered = alter_one(app, asking, id, alterations).await?;
+    if let Altered::Refused(_, reason) = altered {
         let problem = Problem::conflict("unfit", format!("instance {id}: {reason}"));
         return Err(problem.with("workflowInstanceId", id.as_str()));
     }
-    app.audit(&asking.caller, "instance.alter", id.as_str(), details).await;
     if matches!(altered, Altered::Accepted) {
         return Ok(respond::accepted(id, InstanceStatus::of_row(instance)));
     }

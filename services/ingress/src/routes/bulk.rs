@@ -271,12 +271,7 @@ pub(super) async fn cancel(
             if crate::record::find(&app, &id).await?.is_none_or(|seen| seen.status().is_final()) {
                 return Ok(false);
             }
-            let end = cancel_and_wait(&app, &asking, &id, None).await?;
-            if end.by_us {
-                let what = "instance.cancel";
-                app.audit_later(&asking.caller, what, id.as_str(), Value::Null).await;
-            }
-            Ok(end.by_us)
+            Ok(cancel_and_wait(&app, &asking, &id, None).await?.by_us)
         }
     });
     let ends: Result<Vec<bool>, Problem> = side_by_side(cancels).await.into_iter().collect();

@@ -77,8 +77,9 @@ pub(super) async fn trigger(
         let patience = patience(&app, prefer, waits);
         let body = only(&app, &event_name, instance_id, &execution, payload).await?;
         let details = json!({"instanceId": body.instance_id, "activityInstanceId": execution});
-        let mut reply = resume::send(&app, &asking, body, patience).await?;
-        app.audit_later(&asking.caller, "event.raise", &event_name, details).await;
+        let note = app.note(&asking.caller, "event.raise", &event_name, details);
+        let reply = resume::send(&app, &asking, body, patience).await;
+        let mut reply = note.together().replied(reply).await?;
         if let Reply::Outcome(outcome) = &mut reply {
             outcome.affected.get_or_insert(1);
         }
@@ -92,8 +93,9 @@ pub(super) async fn trigger(
         listened: None,
     };
     let details = json!({"instanceId": body.instance_id, "correlationId": body.correlation_id});
-    let reply = raise(&app, &asking, body, patience(&app, prefer, waits)).await?;
-    app.audit_later(&asking.caller, "event.raise", &event_name, details).await;
+    let note = app.note(&asking.caller, "event.raise", &event_name, details);
+    let reply = raise(&app, &asking, body, patience(&app, prefer, waits)).await;
+    let reply = note.together().replied(reply).await?;
     answer(&event_name, reply, waits)
 }
 

@@ -1,6 +1,7 @@
 //! Several workflow definitions at once, as files and zips.
 
-use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -17,13 +18,15 @@ use futures::stream;
 use model::{Definition, DefinitionId, Map, VersionId, depth, json as exact, limits};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use shortform::Notation;
 use store::VersionOption;
 use utoipa::ToSchema;
 
 use super::definitions::{definition_id, file_name, one, version_option};
 use super::reading::Reading;
 use super::saving::audit_draft;
-use crate::archive::{Packed, pack, unpack};
+use super::short_form;
+use crate::archive::{Packed, Unpacked, is_yaml, pack, unpack};
 use crate::body::lenient::is_member;
 use crate::body::{Body, BytesMax, Params, content_type, read};
 use crate::endpoint::form::{FormLimits, multipart};
@@ -47,8 +50,10 @@ pub(super) struct Exported {
 
 /// Imports several definitions, as drafts.
 ///
-/// The body is a multipart form with `.json` files, and with `.zip` files of them. Nothing is stored
-/// if one of them is no definition, or would change a read-only definition.
+/// The body is a multipart form with `.json` files, with `.yaml` files in the short form, and with
+/// `.zip` files of both. A `.yaml` file without `definitionId` gets its own name as id. Other files of a
+/// zip are left out, and named in the answer. Nothing is stored if a file is no definition, or would
+/// change a read-only definition; `failed` of the problem says what is wrong with each file.
 #[utoipa::path(post, path = "/workflow-definitions/import-files", tag = "definitions",
     request_body(content = shape::FilesForm, content_type = "multipart/form-data"),
     responses((status = 200, body = shape::definition::FilesImported),
@@ -61,21 +66,25 @@ pub(super) async fn import(
 ) -> Result<Json<Value>, Problem> {
     let limit = BytesMax::of(&request);
     let bytes = read(request.into_body(), limit).await?;
-    let definitions = definitions(&app.cx.engine, &asking, files(&headers, bytes).await?)?;
-    for definition in &definitions {
+    let Unpacked { files, left_out } = files(&headers, bytes).await?;
+    let definitions = definitions(&app, &asking, files).await?;
+    for (name, definition) in &definitions {
         let latest = publication::latest_of(&app, &definition.definition_id).await?;
-        publication::refuse_read_only(latest.as_ref())?;
+        publication::refuse_read_only(latest.as_ref()).map_err(|problem| problem.of(name))?;
     }
-    let count = definitions.len();
-    for definition in definitions {
+    let mut imported = Vec::new();
+    for (file, definition) in definitions {
         let saved = publication::save(&app, definition, &Precondition::None).await?;
         audit_draft(&app, &asking.caller, "definition.import", &saved.definition).await;
+        let Definition { definition_id, name, version, .. } = &saved.definition;
+        imported.push(json!({"file": file, "definitionId": definition_id, "name": name,
+            "version": version, "isNew": saved.is_new}));
     }
-    Ok(Json(json!({"count": count})))
+    Ok(Json(json!({"count": imported.len(), "files": imported, "leftOut": left_out})))
 }
 
 /// The files of a form, those in archives among them.
-pub(super) async fn files(headers: &HeaderMap, bytes: Bytes) -> Result<Vec<Packed>, Problem> {
+pub(super) async fn files(headers: &HeaderMap, bytes: Bytes) -> Result<Unpacked, Problem> {
     if content_type(headers).as_deref() != Some("multipart/form-data") {
         let detail = "the body is no multipart form: send the files in one, such as with curl -F";
         return Err(Problem::bad_request(detail));
@@ -85,49 +94,69 @@ pub(super) async fn files(headers: &HeaderMap, bytes: Bytes) -> Result<Vec<Packe
     let limits = FormLimits { payloads: None, memory_max, body_max };
     let body = stream::iter([Ok::<_, Infallible>(bytes)]);
     let form = multipart(line.unwrap_or_default(), body, &limits).await?;
-    let mut files = Vec::new();
+    let mut sent = Unpacked::default();
     for file in form.files {
         let text = |name: &str| file.get(name).and_then(Value::as_str).unwrap_or_default();
         let bytes = STANDARD.decode(text("content")).unwrap_or_default();
         let name = text("fileName").to_owned();
         if name.to_ascii_lowercase().ends_with(".zip") || bytes.starts_with(b"PK\x03\x04") {
-            files.extend(unpack(&bytes)?);
+            let Unpacked { files, left_out } =
+                unpack(&bytes).map_err(|problem| problem.of(&name))?;
+            sent.files.extend(files);
+            sent.left_out.extend(left_out);
         } else {
-            files.push(Packed { name, bytes });
+            sent.files.push(Packed { name, bytes });
         }
     }
-    if files.is_empty() {
+    if sent.files.is_empty() {
         return Err(Problem::bad_request("the form has no files: send .json or .zip files"));
     }
-    Ok(files)
+    Ok(sent)
 }
 
-fn definitions(
-    engine: &Engine,
+/// The definitions in files, each with the name of its file.
+///
+/// # Errors
+/// 400 with what is wrong with each file that is none.
+async fn definitions(
+    app: &Arc<App>,
     asking: &Asking,
     files: Vec<Packed>,
-) -> Result<Vec<Definition>, Problem> {
-    let mut ids = BTreeSet::new();
+) -> Result<Vec<(String, Definition)>, Problem> {
+    let mut names = BTreeMap::new();
     let mut definitions = Vec::new();
-    let mut wrong = Vec::new();
+    let mut failed = Vec::new();
     for (at, file) in files.into_iter().enumerate() {
         let name = file.name.clone();
-        match definition(engine, asking, at, file) {
-            Ok(definition) if ids.insert(definition.definition_id.clone()) => {
-                definitions.push(definition);
+        match definition(app, asking, at, file).await {
+            Ok(definition) => match names.entry(definition.definition_id.clone()) {
+                Entry::Vacant(free) => {
+                    free.insert(name.clone());
+                    definitions.push((name, definition));
+                }
+                Entry::Occupied(first) => {
+                    let said = format!("{name}: {} has the same id, {}", first.get(), first.key());
+                    failed.push((name, said));
+                }
+            },
+            Err(problem) if problem.status().is_client_error() => {
+                failed.push((name, problem.detail().to_owned()));
             }
-            Ok(Definition { definition_id: id, .. }) => wrong.push(format!(
-                "{name} is not a workflow definition: another file has the id {id} too"
-            )),
-            Err(problem) => wrong.push(problem.detail().to_owned()),
+            Err(problem) => return Err(problem),
         }
     }
-    if wrong.is_empty() { Ok(definitions) } else { Err(Problem::bad_request(wrong.join("; "))) }
+    if failed.is_empty() {
+        return Ok(definitions);
+    }
+    let said: Vec<_> = failed.iter().map(|(_, detail)| detail.as_str()).collect();
+    let problem = Problem::bad_request(said.join("; "));
+    let each = failed.iter().map(|(file, detail)| json!({"file": file, "detail": detail}));
+    Err(problem.with("failed", each.collect::<Vec<_>>()))
 }
 
 /// The definition in a file, the one at this position.
-fn definition(
-    engine: &Engine,
+async fn definition(
+    app: &Arc<App>,
     asking: &Asking,
     at: usize,
     file: Packed,
@@ -137,23 +166,43 @@ fn definition(
         Problem::bad_request(format!("{name} is not a workflow definition: {error}"))
     };
     let bytes = exact::without_byte_order_mark(&bytes);
-    depth::check_json_carrier(bytes).map_err(|error| wrong(error.to_string()))?;
-    exact::check_integers(bytes).map_err(|error| wrong(error.to_string()))?;
-    let document: Value =
-        serde_json::from_slice(bytes).map_err(|error| wrong(error.to_string()))?;
+    let document = if is_yaml(&name) {
+        let text = std::str::from_utf8(bytes);
+        let text = text.map_err(|error| {
+            wrong(format!("byte {} is not UTF-8: save it as UTF-8", error.valid_up_to()))
+        })?;
+        let full = short_form::full(app, text.to_owned(), Notation::Yaml).await;
+        full.map_err(|problem| problem.of(&name))?
+    } else {
+        json_of(bytes).map_err(wrong)?
+    };
     let has_root = |members: &Map| members.keys().any(|name| is_member(name, &["root"]));
     if !document.as_object().is_some_and(has_root) {
         return Err(wrong("there is no root activity".to_owned()));
     }
-    let mut definition = Reading::of(document, &name)?.draft(engine)?;
+    let mut definition = Reading::of(document, &name)?.draft(&app.cx.engine)?;
     if definition.definition_id.as_str().is_empty() {
-        // The same id for each repeat with an idempotency key.
-        let parts = ["definition", asking.id.as_str(), &at.to_string()];
-        definition.definition_id = DefinitionId::new(model::derived(&parts));
+        let stem = std::path::Path::new(&name).file_stem().and_then(|stem| stem.to_str());
+        definition.definition_id = match stem {
+            // As `staunch apply` names it.
+            Some(stem) if is_yaml(&name) => DefinitionId::new(stem),
+            // The same id for each repeat with an idempotency key.
+            _ => {
+                let parts = ["definition", asking.id.as_str(), &at.to_string()];
+                DefinitionId::new(model::derived(&parts))
+            }
+        };
     }
     definition.definition_id =
         definition_id(definition.definition_id.as_str()).map_err(|problem| problem.of(&name))?;
     Ok(definition)
+}
+
+/// What a text in JSON says, or what is wrong with it.
+fn json_of(text: &[u8]) -> Result<Value, String> {
+    depth::check_json_carrier(text).map_err(|error| error.to_string())?;
+    exact::check_integers(text).map_err(|error| error.to_string())?;
+    serde_json::from_slice(text).map_err(|error| error.to_string())
 }
 
 /// Exports definitions: one as JSON, several as a zip.

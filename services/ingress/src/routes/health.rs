@@ -11,6 +11,9 @@ use serde_json::{Value, json};
 use crate::present::shape;
 use crate::{App, Problem};
 
+/// The AsyncAPI document, which `tests/wire` makes from the types of the code.
+const ASYNCAPI: &str = include_str!("../../../../schema/api/asyncapi.json");
+
 /// The process runs. Does not check the services that it depends on.
 #[utoipa::path(get, path = "/health/live", tag = "health",
     responses((status = 200, body = shape::operation::Alive)))]
@@ -41,6 +44,13 @@ pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<Json<Value>, Pr
     responses((status = 200, body = String, content_type = "text/plain")))]
 pub(super) async fn metrics() -> impl IntoResponse {
     ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], meter::text())
+}
+
+/// Everything on NATS: the subjects, and who sends which messages there.
+#[utoipa::path(get, path = "/asyncapi.json", tag = "health",
+    responses((status = 200, body = shape::operation::Messages)))]
+pub(super) async fn asyncapi() -> impl IntoResponse {
+    ([(CONTENT_TYPE, "application/json")], ASYNCAPI)
 }
 
 /// This description.

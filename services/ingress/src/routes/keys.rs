@@ -11,7 +11,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use model::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::{AUDITED, ApiKey, AuditFilter};
+use store::{AUDITED, ApiKey, AuditFilter, AuditOutcome};
 use utoipa::ToSchema;
 
 use super::identity::must_be_known;
@@ -166,7 +166,7 @@ pub(super) async fn delete(
 /// The audit log, newest first.
 #[utoipa::path(get, path = "/audit", tag = "keys",
     params(("who" = Option<String>, Query), ("what" = Option<String>, Query), ("target" = Option<String>, Query),
-        ("outcome" = Option<String>, Query, description = "`done` or `refused`"),
+        ("outcome" = Option<String>, Query, description = "`done`, `refused` or `accepted`"),
         ("from" = Option<String>, Query, format = DateTime), ("until" = Option<String>, Query, format = DateTime),
         ("page" = Option<u64>, Query), ("pageSize" = Option<u64>, Query)),
     responses((status = 200, body = Paged<shape::operation::AuditEntry>), (status = 400, body = ProblemBody),
@@ -182,15 +182,7 @@ pub(super) async fn audit(
         parsed.map_err(|error| Problem::bad_request(format!("query parameter {name}: {error}")))
     };
     let text = |name: &str| params.one(name).map(str::to_owned);
-    let is_refused = match params.one("outcome") {
-        None => None,
-        Some("done") => Some(false),
-        Some("refused") => Some(true),
-        Some(other) => {
-            let detail = format!("query parameter outcome is {other:?}: use done or refused");
-            return Err(Problem::bad_request(detail));
-        }
-    };
+    let outcome = params.one("outcome").map(outcome).transpose()?;
     let what = text("what");
     if let Some(unknown) = what.as_deref().filter(|what| !AUDITED.contains(what)) {
         let shown: String = unknown.chars().take(50).collect();
@@ -202,11 +194,19 @@ pub(super) async fn audit(
         who: text("who"),
         what,
         target: text("target"),
-        is_refused,
+        outcome,
         from: time("from")?,
         until: time("until")?,
     };
     let found = app.cx.store.audits(&filter, part.page()?).await?;
     let items: Vec<_> = found.items.iter().map(shown).collect();
     Ok(Json(json!({"items": items, "totalCount": found.total})))
+}
+
+fn outcome(text: &str) -> Result<AuditOutcome, Problem> {
+    let known = AuditOutcome::ALL.into_iter().find(|outcome| outcome.as_str() == text);
+    known.ok_or_else(|| {
+        let names = AuditOutcome::ALL.map(AuditOutcome::as_str).join(", ");
+        Problem::bad_request(format!("query parameter outcome is {text:?}: use one of {names}"))
+    })
 }

@@ -20,7 +20,7 @@ use crate::body::Body;
 use crate::lease::{self, Lease};
 use crate::present::shape;
 use crate::problem::ProblemBody;
-use crate::{App, Problem, bounds};
+use crate::{App, Problem, bounds, record};
 
 /// The wait of a poll that names none.
 const WAIT_SECONDS: u64 = 20;
@@ -97,12 +97,12 @@ pub(super) async fn poll(
 /// Keeps a task for its worker: the lease in the answer takes the place of the one before.
 ///
 /// A task that is over, because its time is, or because its instance or activity was cancelled, is
-/// refused: the worker can stop.
+/// refused, and so is an attempt that another one has followed: the worker can stop.
 #[utoipa::path(post, path = "/tasks/{taskId}/heartbeat", tag = "events",
     params(("taskId" = String, Path)), request_body = HeartbeatRequest,
     responses((status = 200, body = shape::run::LeaseRenewed), (status = 400, body = ProblemBody),
         (status = 403, body = ProblemBody, description = "The lease was changed, or is none of this cluster"),
-        (status = 409, body = ProblemBody, description = "The lease, or the task, is over"),
+        (status = 409, body = ProblemBody, description = "The lease, the task, or this attempt of it is over"),
         (status = 503, body = ProblemBody)))]
 pub(super) async fn heartbeat(
     State(app): State<Arc<App>>,
@@ -111,15 +111,28 @@ pub(super) async fn heartbeat(
 ) -> Result<Json<Value>, Problem> {
     bounds::name("the task's id", &task_id)?;
     let lease = lease::open(&app, &task_id, &request.lease).await?;
-    if tasks::waiting(&app, &task_id).await?.is_none() {
+    let Some(waiting) = tasks::waiting(&app, &task_id).await? else {
         settle(&app, &lease).await;
         return Err(tasks::over(&lease));
+    };
+    let seen = record::find(&app, &waiting.instance_id).await?;
+    if seen.is_some_and(|seen| seen.state().has_passed(&waiting.bookmark.id, lease.attempt)) {
+        settle(&app, &lease).await;
+        return Err(attempt_over(&lease));
     }
     let answered = app.cx.bus.answer_task(&lease.address, TaskAnswer::Working).await;
     answered.map_err(|error| unavailable(&error))?;
     let lease = lease.renewed(app.now());
     let signed = lease::sign(&app, &lease).await?;
     Ok(Json(json!({"taskId": task_id, "lease": signed, "leaseExpiresAt": lease.expires_at})))
+}
+
+/// The problem of an attempt that is over, of a task that is not.
+fn attempt_over(lease: &Lease) -> Problem {
+    let Lease { task_id, attempt, .. } = lease;
+    let detail = format!("attempt {attempt} of task {task_id} is not the current one: poll again");
+    let problem = Problem::conflict("attempt-over", detail).with("taskId", task_id.as_str());
+    problem.with("workflowInstanceId", lease.instance_id.as_str())
 }
 
 /// The task of a lease never comes again. If this is lost, it does, and its result is refused.

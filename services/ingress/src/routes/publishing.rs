@@ -18,7 +18,7 @@ use crate::present::definition::{self as present, DefinitionSummary, SavedDefini
 use crate::present::shape;
 use crate::problem::Problem;
 use crate::problem::ProblemBody;
-use crate::publication::{self, Precondition, etag};
+use crate::publication::{self, Precondition, Users, etag};
 use crate::respond::segment;
 
 /// Publishes the latest version.
@@ -72,7 +72,8 @@ pub(super) async fn retract(
     }
 }
 
-/// The workflows that use this one as an activity, in their latest version.
+/// The workflows whose latest version uses this one: as an activity, or by its id in an activity such as
+/// `ExecuteWorkflow`. An id that an expression gives is not found.
 #[utoipa::path(get, path = "/workflow-definitions/{definitionId}/consumers", tag = "definitions",
     params(("definitionId" = String, Path)),
     responses((status = 200, body = shape::definition::Consumers),
@@ -81,8 +82,10 @@ pub(super) async fn consumers(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Problem> {
-    let ids = publication::consumers_of(&app, &definition_id(&id)?).await?;
-    Ok(Json(json!({"consumingWorkflowDefinitionIds": ids})))
+    let Users { consumers, callers } = publication::users_of(&app, &definition_id(&id)?).await?;
+    Ok(Json(json!({
+        "consumingWorkflowDefinitionIds": consumers, "callingWorkflowDefinitionIds": callers
+    })))
 }
 
 /// Gives the published workflows that use this one as an activity a new version, which uses its

@@ -82,8 +82,9 @@ pub(super) async fn resume(
         ..Resume::default()
     };
     let details = json!({"bookmarkId": body.bookmark_id, "command": asking.id});
-    let reply = send(&app, &asking, body, patience).await?;
-    app.audit_later(&asking.caller, "instance.resume", seen.instance.id.as_str(), details).await;
+    let note = app.note(&asking.caller, "instance.resume", seen.instance.id.as_str(), details);
+    let reply = send(&app, &asking, body, patience).await;
+    let reply = note.together().replied(reply).await?;
     answer(&app, &seen, reply).await
 }
 
@@ -254,9 +255,7 @@ pub(super) async fn cancel(
     if seen.status().is_final() {
         return Ok(respond::of_instance(&id, Json(answer(false, seen.status()))));
     }
-    let details = json!({"reason": request.reason});
     let end = cancel_and_wait(&app, &asking, &id, request.reason).await?;
-    app.audit(&asking.caller, "instance.cancel", id.as_str(), details).await;
     Ok(match end.status {
         Some(status) if status.is_final() => {
             respond::of_instance(&id, Json(answer(end.by_us, status)))
@@ -273,7 +272,7 @@ pub(super) struct CancelEnd {
     pub(super) by_us: bool,
 }
 
-/// Cancels an instance and waits for its end.
+/// Cancels an instance and waits for its end. The audit log has the cancellation.
 pub(super) async fn cancel_and_wait(
     app: &Arc<App>,
     asking: &Asking,
@@ -281,6 +280,7 @@ pub(super) async fn cancel_and_wait(
     reason: Option<String>,
 ) -> Result<CancelEnd, Problem> {
     let patience = Patience::Until(ReplyWhen::Committed, app.config.answer_time_max);
+    let details = json!({ "reason": reason });
     let body = protocol::Body::Cancel(Cancel { instance_id: id.clone(), reason });
     let command = asking.command(app, body, patience);
     let pending = PendingCommand {
@@ -294,7 +294,9 @@ pub(super) async fn cancel_and_wait(
         expires_at: None,
         waiting: false,
     };
-    Ok(match pipeline::command(app, asking, pending, patience).await? {
+    let note = app.note(&asking.caller, "instance.cancel", id.as_str(), details);
+    let reply = pipeline::command(app, asking, pending, patience).await;
+    Ok(match note.together().replied(reply).await? {
         Reply::Outcome(outcome) => match outcome.refusal {
             None => CancelEnd { status: outcome.sub_status, by_us: true },
             Some(Refusal::AlreadyDone | Refusal::NotFound) => {

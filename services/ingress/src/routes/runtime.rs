@@ -75,12 +75,13 @@ pub(super) async fn pause(
     Ok(Json(runtime::status(&app, &scope).await?.document()))
 }
 
-/// Ends the pause of the cluster, or of one node. A node that is paused by itself stays paused when
-/// the cluster goes on.
+/// Ends the pause of the cluster, or of one node, which may be gone. A node that is paused by itself
+/// stays paused when the cluster goes on.
 #[utoipa::path(post, path = "/admin/workflow-runtime/resume", tag = "runtime",
     params(("node" = Option<String>, Query, min_length = 1, description = "Only this node")),
     request_body = RuntimeRequest,
     responses((status = 200, body = shape::operation::RuntimeStatus, description = "As the status"),
+        (status = 404, body = ProblemBody, description = "The node is neither live nor paused"),
         (status = 409, body = ProblemBody), (status = 503, body = ProblemBody)))]
 pub(super) async fn resume(
     State(app): State<Arc<App>>,
@@ -90,7 +91,7 @@ pub(super) async fn resume(
 ) -> Result<Json<Value>, Problem> {
     params.only(&PARAMETERS)?;
     bounds::optional("reason", request.reason.as_deref())?;
-    let scope = scope(&params, request.node.as_deref())?;
+    let scope = known(&app, scope(&params, request.node.as_deref())?).await?;
     let resumed = runtime::resume(&app, &scope).await;
     resumed.map_err(|refused| problem(&app, &scope, refused))?;
     let details = json!({ "reason": request.reason });
@@ -160,6 +161,14 @@ fn live(app: &App, scope: Scope) -> Result<Scope, Problem> {
     match &scope {
         Scope::Node(_) if runtime::executors(app, &scope).is_empty() => Err(no_executor(&scope)),
         _ => Ok(scope),
+    }
+}
+
+/// Refuses a node that is no live executor, and not paused.
+async fn known(app: &App, scope: Scope) -> Result<Scope, Problem> {
+    match runtime::is_paused(app, &scope).await? {
+        true => Ok(scope),
+        false => live(app, scope),
     }
 }
 

@@ -156,9 +156,8 @@ pub(super) async fn trigger(
         true => Patience::None,
         false => Patience::Until(ReplyWhen::Committed, prefer.within(app.config.answer_time_max)),
     };
-    let answer = begun(&app, &asking, beginning, patience).await?;
-    app.audit(&asking.caller, "schedule.trigger", &id, about(&status)).await;
-    Ok(answer)
+    let note = app.note(&asking.caller, "schedule.trigger", &id, about(&status));
+    begun(&app, &asking, beginning, patience, Some(note)).await
 }
 
 async fn one(app: &App, id: &str) -> Result<ScheduleStatus, Problem> {

@@ -109,6 +109,18 @@ pub(super) async fn expand(
             "byte {valid} of the body is not UTF-8: send the text as UTF-8"
         ))
     })?;
+    full(&app, text, notation).await.map(Json)
+}
+
+/// The definition that a text in the short form means.
+///
+/// # Errors
+/// 400 when it is no definition, 413 when it is too large in Elsa's form.
+pub(super) async fn full(
+    app: &Arc<App>,
+    text: String,
+    notation: Notation,
+) -> Result<Value, Problem> {
     let engine = Arc::clone(&app.cx.engine);
     let work = move |vocabulary: &Vocabulary| -> Result<Value, Problem> {
         let definition = expanded(vocabulary, &engine, &text, notation);
@@ -124,7 +136,7 @@ pub(super) async fn expand(
         }
         Ok(definition)
     };
-    apart(&app, work).await?.map(Json)
+    apart(app, work).await?
 }
 
 /// The JSON Schema of the short form with the activity types that workers have registered, for editors.

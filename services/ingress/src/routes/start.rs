@@ -16,6 +16,7 @@ use super::instance_filter::{self, ListRequest};
 use super::instances::listed;
 use crate::auth::caller::Caller;
 use crate::body::{Body, Params, Prefer, lenient};
+use crate::note::Note;
 use crate::pipeline::identify::Asking;
 use crate::pipeline::reply::{Patience, Reply};
 use crate::pipeline::validate::Beginning;
@@ -221,17 +222,21 @@ async fn start(
         true => Patience::None,
         false => Patience::Until(ReplyWhen::Committed, prefer.within(app.config.answer_time_max)),
     };
-    begun(app, asking, beginning, patience).await
+    begun(app, asking, beginning, patience, None).await
 }
 
-/// Starts an instance, and answers with its status.
+/// Starts an instance, and answers with its status, which is in the note, too.
 pub(super) async fn begun(
     app: &Arc<App>,
     asking: &Asking,
     beginning: Beginning,
     patience: Patience,
+    note: Option<Note<'_>>,
 ) -> Result<Response, Problem> {
     let started = pipeline::start(app, asking, beginning, patience).await;
+    if let Some(note) = note {
+        note.replied_if(started.as_ref().ok().map(|started| &started.reply)).await;
+    }
     let Started { instance, reply } = started.map_err(respond::not_begun)?;
     let id = &instance.id;
     match reply {

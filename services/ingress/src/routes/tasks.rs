@@ -6,7 +6,8 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
-use model::{CommandId, Map, Stimulus, TaskStatus, limits};
+use model::depth::{self, TooDeep};
+use model::{CommandId, Map, Stimulus, TaskStatus, check_error, limits};
 use protocol::{ReplyWhen, Resume, TaskCompleted};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -68,23 +69,6 @@ fn check_attempt(attempt: Option<u32>) -> Result<(), Problem> {
     }
 }
 
-/// Refuses problem details in which a member that is read has another type: the worker's reason would
-/// be lost.
-fn check_error(error: &Map) -> Result<(), Problem> {
-    for (name, value) in error.iter().filter(|(_, value)| !value.is_null()) {
-        let (is_fit, expected) = match name.as_str() {
-            "type" | "title" | "detail" => (value.is_string(), "a text"),
-            "status" => (value.is_number(), "a number, such as 503"),
-            _ => continue,
-        };
-        if !is_fit {
-            let shown: String = value.to_string().chars().take(50).collect();
-            return Err(Problem::bad_request(format!("error.{name} is {shown}: write {expected}")));
-        }
-    }
-    Ok(())
-}
-
 /// Completes a task: resumes the instance that handed it out.
 ///
 /// The id of a task does not say whether the task is still to come or over. So a report for which no
@@ -108,6 +92,9 @@ pub(super) async fn complete(
     let CompleteRequest { result, outcome, attempt, lease } = request;
     check_attempt(attempt)?;
     let result = result.unwrap_or_default();
+    depth::check(&result).map_err(|deep| {
+        Problem::bad_request(TooDeep { what: "the result".to_owned(), ..deep }.to_string())
+    })?;
     let report = TaskCompleted { task_id, result, outcome, attempt, ..TaskCompleted::default() };
     let sender = Sender { prefer, asking, lease };
     end(&app, sender, report, "task.complete").await
@@ -130,7 +117,7 @@ pub(super) async fn fail(
 ) -> Result<Response, Problem> {
     let FailRequest { error, retryable, retry_after, attempt, lease } = request;
     check_attempt(attempt)?;
-    error.as_ref().map_or(Ok(()), check_error)?;
+    error.as_ref().map_or(Ok(()), check_error).map_err(Problem::bad_request)?;
     let pause_max = limits::CALL_PAUSE_MAX.as_secs();
     if let Some(seconds) = retry_after.filter(|seconds| *seconds > pause_max) {
         return Err(Problem::bad_request(format!(
@@ -245,12 +232,14 @@ async fn bring(
             ..Resume::default()
         };
         let details = json!({"instanceId": body.instance_id});
-        let reply = resume::send(app, asking, body, patience).await?;
-        app.audit_later(&asking.caller, what, &task_id, details).await;
+        let note = app.note(&asking.caller, what, &task_id, details);
+        let reply = resume::send(app, asking, body, patience).await;
+        let reply = note.together().replied(reply).await?;
         return resume::answer(app, &seen, reply).await;
     }
-    let reply = keep(app, asking, report, patience).await?;
-    app.audit_later(&asking.caller, what, &task_id, Value::Null).await;
+    let note = app.note(&asking.caller, what, &task_id, Value::Null);
+    let reply = keep(app, asking, report, patience).await;
+    let reply = note.together().replied(reply).await?;
     answer(&task_id, reply)
 }
 

@@ -229,7 +229,7 @@ async fn redeem(
         TokenTarget::Activity(node) => ("token.bookmark.resume", node.as_str()),
     };
     let details = json!({"target": name, "command": asking.id, "token": mark(&token.hash)});
-    app.audit(&asking.caller, what, token.instance_id.as_str(), details).await;
+    let note = app.note(&asking.caller, what, token.instance_id.as_str(), details);
     let to = Some(&token.instance_id);
-    Ok(pipeline::send(app, asking, to, message, wait, patience).await)
+    note.replied(Ok(pipeline::send(app, asking, to, message, wait, patience).await)).await
 }

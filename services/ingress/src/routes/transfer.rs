@@ -105,10 +105,9 @@ pub(super) async fn restart(
         true => Patience::None,
         false => Patience::Until(ReplyWhen::Committed, prefer.within(app.config.answer_time_max)),
     };
-    let answer = begun(&app, &asking, beginning, patience).await?;
     let details = json!({ "activityId": activity_id });
-    app.audit(&asking.caller, "instance.restart", row.id.as_str(), details).await;
-    Ok(answer)
+    let note = app.note(&asking.caller, "instance.restart", row.id.as_str(), details);
+    begun(&app, &asking, beginning, patience, Some(note)).await
 }
 
 /// Refuses an instance whose version was deleted. Its program may be in the cache still: a start that

@@ -163,7 +163,7 @@ pub(super) async fn import(
     let bytes = read(request.into_body(), limit).await?;
     let documents = match kind.as_deref() {
         Some("multipart/form-data") => {
-            let read = files(&headers, bytes).await?.into_iter().map(|file| {
+            let read = files(&headers, bytes).await?.files.into_iter().map(|file| {
                 let document = document(&file)?;
                 Ok((file.name, Imported::read(document)?))
             });

@@ -49,6 +49,7 @@ async fn who_may_do_what_is_decided_by_the_key() {
         ("GET", "/api/package/version", &list, [200, 200, 200, 200]),
         ("GET", "/health/live", &list, [200, 200, 200, 200]),
         ("GET", "/openapi.json", &list, [200, 200, 200, 200]),
+        ("GET", "/asyncapi.json", &list, [200, 200, 200, 200]),
         ("GET", "/nowhere", &list, [404, 404, 404, 404]),
     ] {
         let keys = [None, Some(reader.as_str()), Some(starter.as_str()), Some(KEY)];

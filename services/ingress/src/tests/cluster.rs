@@ -259,7 +259,9 @@ async fn a_publication_warns_of_names_that_the_settings_do_not_allow() {
 async fn a_source_that_is_not_taken_says_why() {
     let world = World::without_the_role(listens()).await;
     let source = json!({"stream": "ORDERS"});
-    world.publish("no-stream", reads(true, source)).await;
+    let body = world.publish("no-stream", reads(true, source)).await;
+    let warning = body["validationWarnings"][0]["message"].as_str().unwrap();
+    assert!(warning.ends_with("yet: the stream ORDERS does not exist"), "{body:#}");
     world.publish("as-they-come", reads(true, json!({}))).await;
     world.publish("not-allowed", reads(true, json!({"subject": "payments.*"}))).await;
     let key = json!({"type": "Staunch.KeyChanged", "id": "k", "canStartWorkflow": true,

@@ -86,7 +86,8 @@ async fn a_workflow_that_was_never_published_is_not_used() {
     let answer = world.post(API, &parent()).await;
     let errors = answer.body["validationErrors"].to_string();
     answer.problem(400);
-    assert!(errors.contains("was never published: publish it first"), "{errors}");
+    let said = "(greeting) is used as an activity and was never published: publish it first";
+    assert!(errors.contains("Greeting") && errors.contains(said), "{errors}");
     world.post(&format!("{API}/greeting/publish"), &json!({})).await.expect(200);
     world.post(API, &parent()).await.expect(201);
     assert_eq!(greets(&world).await, "Hello Ada");
@@ -160,6 +161,34 @@ async fn a_publication_takes_those_along_that_use_it() {
     );
     assert_eq!(world.post(&path, &json!({})).await.expect(200), json!({"affectedWorkflows": []}));
     world.get(&format!("{API}/nothing/consumers")).await.problem(404);
+}
+
+/// Who runs or starts a workflow by its id uses it as well, in whatever form the id is written out.
+#[tokio::test]
+async fn workflows_that_call_one_are_among_its_users() {
+    let world = World::new().await;
+    world.post(API, &greeting("Hello")).await.expect(201);
+    let input = |kind: &str| json!({"expression": {"type": kind, "value": "greeting"}});
+    let (wrapped, computed) = (input("Literal"), input("JavaScript"));
+    let calls = [
+        ("runs", "Elsa.ExecuteWorkflow", wrapped.clone()),
+        ("starts", "Elsa.DispatchWorkflow", json!("greeting")),
+        ("many", "Elsa.BulkDispatchWorkflows", wrapped),
+        ("other", "Elsa.ExecuteWorkflow", json!("parent")),
+        ("computed", "Elsa.ExecuteWorkflow", computed),
+    ];
+    for (id, activity, child) in calls {
+        let root = json!({"type": "Elsa.Sequence", "id": "s", "activities": [
+            {"type": activity, "id": "call", "workflowDefinitionId": child}]});
+        let draft = json!({"model": {"definitionId": id, "root": root}, "publish": false});
+        world.post(API, &draft).await.expect(201);
+    }
+    world.post(API, &parent()).await.expect(201);
+    let users = world.get(&format!("{API}/greeting/consumers")).await.expect(200);
+    assert_eq!(users["consumingWorkflowDefinitionIds"], json!(["parent"]));
+    let mut callers = users["callingWorkflowDefinitionIds"].as_array().unwrap().clone();
+    callers.sort_by_key(ToString::to_string);
+    assert_eq!(callers, ["many", "runs", "starts"]);
 }
 
 #[tokio::test]

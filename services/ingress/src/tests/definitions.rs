@@ -222,6 +222,27 @@ async fn the_content_of_a_retracted_version_is_published_under_its_id_again() {
     assert_eq!(again["publishedAt"], first["publishedAt"]);
 }
 
+/// A list says when a draft was saved last, which is not when its version began.
+#[tokio::test]
+async fn each_save_of_a_draft_has_its_time() {
+    let world = World::new().await;
+    let save = async |root: Value| {
+        let draft = json!({"model": definition(root), "publish": false});
+        world.post(API, &draft).await.body["workflowDefinition"].clone()
+    };
+    let first = save(writes_line()).await;
+    let before = world.app.now();
+    while world.app.now() == before {
+        tokio::task::yield_now().await;
+    }
+    let second = save(waits_for("x")).await;
+    assert_eq!((&second["version"], &second["createdAt"]), (&json!(1), &first["createdAt"]));
+    assert!(second["savedAt"].as_str() > first["savedAt"].as_str(), "{first} {second}");
+    let list = world.get(API).await.expect(200);
+    assert_eq!(list["items"][0]["savedAt"], second["savedAt"]);
+    assert_eq!(list["items"][0]["createdAt"], first["createdAt"]);
+}
+
 #[tokio::test]
 async fn every_problem_of_a_definition_is_named() {
     let world = World::new().await;

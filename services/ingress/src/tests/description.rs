@@ -123,6 +123,8 @@ async fn the_browser_of_the_api_needs_no_internet() {
     world.get("/docs/swagger-ui-bundle.js").await.expect(200);
     let document = world.get("/openapi.json").await.expect(200);
     assert_eq!(document["info"]["title"], "Staunch");
+    let messages = world.get("/asyncapi.json").await.expect(200);
+    assert_eq!(messages["asyncapi"], "3.0.0");
     world.get("/metrics").await.expect(200);
     assert_eq!(
         world.get("/elsa/api/package/version").await.expect(200)["packageVersion"],

@@ -69,6 +69,9 @@ async fn a_task_is_completed_once() {
     // A mistyped name would end the task without its result.
     let typo = world.post(&path, &json!({"resultt": 1})).await.problem(400);
     assert!(typo.contains("unknown field `resultt`"), "{typo}");
+    let deep = (0..70).fold(json!(1), |inner, _| json!([inner]));
+    let deep = world.post(&path, &json!({"result": deep})).await.problem(400);
+    assert!(deep.contains("the result has lists and objects nested"), "{deep}");
     // Clients of .NET may write names with a capital.
     let result = json!({"Result": {"ok": true}});
     let completions = (0..5).map(|_| world.post(&path, &result));

@@ -53,7 +53,12 @@ async fn files_and_zips_are_imported_and_come_back_as_a_zip() {
     ]);
     let zip = zip.unwrap();
     let answer = world.send(form(&[("a.json", bytes("a")), ("more.zip", zip)])).await.expect(200);
-    assert_eq!(answer, json!({"count": 3}));
+    let draft = |file: &str, id: &str| {
+        json!({"file": file, "definitionId": id, "name": id, "version": 1,
+            "isNew": true})
+    };
+    let files = [draft("a.json", "a"), draft("b.json", "b"), draft("sub/c.json", "c")];
+    assert_eq!(answer, json!({"count": 3, "files": files, "leftOut": ["notes.txt"]}));
     let one = json_request("POST", EXPORT, &[], &json!({"definitionIds": ["a"]}));
     let (file, name) = fetched(&world, one).await;
     assert!(name.contains("workflow-definition-a.json"), "{name}");
@@ -61,11 +66,11 @@ async fn files_and_zips_are_imported_and_come_back_as_a_zip() {
     let all = json_request("GET", &format!("{EXPORT}?definitionIds=a,b,c"), &[], &json!({}));
     let (file, name) = fetched(&world, all).await;
     assert!(name.contains("workflow-definitions.zip"), "{name}");
-    let names: Vec<_> = unpack(&file).unwrap().into_iter().map(|file| file.name).collect();
+    let names: Vec<_> = unpack(&file).unwrap().files.into_iter().map(|file| file.name).collect();
     let expected = ["a", "b", "c"].map(|id| format!("workflow-definition-{id}.json"));
     assert_eq!(names, expected);
     let again = world.send(form(&[("all.zip", file)])).await.expect(200);
-    assert_eq!(again["count"], 3);
+    assert_eq!((&again["count"], &again["files"][0]["isNew"]), (&json!(3), &json!(false)));
     world.post(EXPORT, &json!({})).await.expect(204);
     world.post(EXPORT, &json!({"ids": ["gone"]})).await.problem(404);
 }
@@ -81,12 +86,12 @@ async fn the_workflows_that_use_one_are_exported_with_it() {
     let path = format!("{API}/child/export");
     let request = json_request("POST", &path, &[], &json!({"includeConsumingWorkflows": true}));
     let (file, _) = fetched(&world, request).await;
-    assert_eq!(unpack(&file).unwrap().len(), 2);
+    assert_eq!(unpack(&file).unwrap().files.len(), 2);
     for method in ["GET", "POST"] {
         let asked = format!("{path}?includeConsumingWorkflows=true");
         let request = json_request(method, &asked, &[], &json!({}));
         let (file, _) = fetched(&world, request).await;
-        assert_eq!(unpack(&file).unwrap().len(), 2, "{method}");
+        assert_eq!(unpack(&file).unwrap().files.len(), 2, "{method}");
     }
     let request = json_request("POST", &path, &[], &json!({}));
     let (file, _) = fetched(&world, request).await;
@@ -108,7 +113,7 @@ async fn one_wrong_file_stores_nothing() {
     let detail = refused(files).await;
     assert!(detail.contains("c.json is not") && detail.contains("; b.json is not"), "{detail}");
     let detail = refused(vec![("a.json", good.clone()), ("b.json", good)]).await;
-    assert!(detail.contains("another file has the id a"), "{detail}");
+    assert_eq!(detail, "b.json: a.json has the same id, a");
     let misread = json!({"definitionId": "m", "root": {"type": "Elsa.End"}, "name": 7,
         "variables": [{"name": "A"}, {"name": []}]});
     let body = world.post(API, &misread).await.problem(400);
@@ -117,11 +122,54 @@ async fn one_wrong_file_stores_nothing() {
         let has_both = detail.contains("name: ") && detail.contains("variables[1].name: ");
         assert!(has_both && !detail.contains("at line"), "{detail}");
     }
-    assert!(refused(vec![("x.zip", b"PK".to_vec())]).await.contains("the zip cannot be read"));
+    let detail = refused(vec![("x.zip", b"PK".to_vec())]).await;
+    assert!(detail.starts_with("x.zip: the zip cannot be read"), "{detail}");
     refused(Vec::new()).await;
     world.get(&format!("{API}/a")).await.problem(404);
     let detail = world.post(&format!("{API}/import-files"), &json!({})).await.problem(400);
     assert!(detail.contains("multipart"), "{detail}");
+}
+
+#[tokio::test]
+async fn the_short_form_is_imported_alone_and_in_zips() {
+    let world = World::new().await;
+    let yaml = |id: &str| format!("definitionId: {id}\nroot:\n  - type: WriteLine\n    text: hi\n");
+    let zip = pack(vec![
+        Packed { name: "flows/b.yaml".to_owned(), bytes: yaml("b").into_bytes() },
+        Packed { name: "__MACOSX/flows/._b.yaml".to_owned(), bytes: vec![0, 5, 22, 7] },
+        Packed { name: "c.json".to_owned(), bytes: definition("c").to_string().into_bytes() },
+    ]);
+    let alone = "\u{feff}- type: WriteLine\n  text: hi\n".as_bytes().to_vec();
+    let answer = world.send(form(&[("a.YML", alone), ("more.zip", zip.unwrap())])).await;
+    let answer = answer.expect(200);
+    let names: Vec<_> = answer["files"].as_array().unwrap().iter().map(|it| &it["file"]).collect();
+    assert_eq!(names, ["a.YML", "flows/b.yaml", "c.json"]);
+    assert_eq!(answer["leftOut"], json!([]));
+    for id in ["a", "b"] {
+        let stored = world.get(&format!("{API}/by-definition-id/{id}")).await.expect(200);
+        assert_eq!(stored["root"]["activities"][0]["type"], "Elsa.WriteLine", "{stored:#}");
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_text_in_the_short_form_is_named_with_its_file_and_its_line() {
+    let world = World::new().await;
+    let zip = pack(vec![
+        Packed { name: "good.json".to_owned(), bytes: definition("good").to_string().into_bytes() },
+        Packed { name: "broken.yaml".to_owned(), bytes: b"root: [".to_vec() },
+        Packed { name: "latin.yml".to_owned(), bytes: b"name: \xe9".to_vec() },
+    ]);
+    let refused = world.send(form(&[("all.zip", zip.unwrap())])).await.expect(400);
+    let failed = refused["failed"].as_array().unwrap();
+    let of = |at: usize| (failed[at]["file"].as_str(), failed[at]["detail"].as_str().unwrap());
+    let (file, detail) = of(0);
+    assert_eq!(file, Some("broken.yaml"));
+    assert!(detail.starts_with("broken.yaml: ") && detail.contains(", column "), "{detail}");
+    let (file, detail) = of(1);
+    assert_eq!(file, Some("latin.yml"));
+    assert!(detail.contains("byte 6 is not UTF-8"), "{detail}");
+    assert_eq!(failed.len(), 2);
+    world.get(&format!("{API}/good")).await.problem(404);
 }
 
 /// Tools of Windows begin JSON with a byte order mark.
@@ -136,7 +184,7 @@ async fn json_may_begin_with_a_byte_order_mark() {
     let sent = json!({"definitionId": "a", "root": writes_line()});
     world.send(post(API, marked(&sent))).await.expect(201);
     let files = [("b.json", marked(&definition("b")).into_bytes())];
-    assert_eq!(world.send(form(&files)).await.expect(200), json!({"count": 1}));
+    assert_eq!(world.send(form(&files)).await.expect(200)["count"], 1);
     let start = "/elsa/api/workflow-definitions/a/execute";
     world.send(post(start, "\u{feff}".to_owned())).await.expect(200);
     let twice = marked(&sent).replacen('\u{feff}', "\u{feff}\u{feff}", 1);

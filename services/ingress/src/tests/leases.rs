@@ -111,6 +111,9 @@ async fn an_attempt_that_is_over_is_fenced() {
     let path = format!("/tasks/{task}/complete");
     let late = post(&b, &path, json!({"lease": first, "result": 1})).await.problem(409);
     assert!(late.contains("not the current one"), "{late}");
+    let path_of_life = format!("/tasks/{task}/heartbeat");
+    let late = post(&b, &path_of_life, json!({"lease": first})).await.problem(409);
+    assert!(late.contains("not the current one"), "{late}");
     let (_, lease) = task_of(&second);
     let other = json!({"lease": lease, "attempt": 1});
     assert!(post(&b, &path, other).await.problem(400).contains("lease is on attempt 2"));

@@ -147,6 +147,16 @@ async fn a_notifier_that_does_not_answer_is_missing_itself_and_leaves_every_node
 }
 
 #[tokio::test]
+async fn a_notifier_that_hangs_is_not_the_only_one_that_is_asked() {
+    let world = World::new().await;
+    world.broken.lose_notice();
+    let model = json!({"definitionId": "d", "root": writes_line()});
+    let path = format!("{API}/workflow-definitions");
+    let body = world.post(&path, &json!({"model": model, "publish": true})).await.body;
+    assert_eq!((&body["everywhere"], &body["missing"]), (&json!(true), &json!([])), "{body:#}");
+}
+
+#[tokio::test]
 async fn links_and_workflows_are_refused_without_https_where_it_is_required() {
     let world = World::with(Config { requires_https: true, ..Config::default() }).await;
     let paths = ["/workflows/hello", "/workflows", "/bookmarks/resume?t=x", "/events/trigger?t=x"];

@@ -129,6 +129,9 @@ async fn what_is_no_request_of_the_api_is_refused_over_nats() {
             assert_eq!(answer.header(name), Some(&*status.to_string()), "{rest}");
         }
     }
+    let several = [("X-Several", "1\n2")];
+    let (answer, list) = server.ask("get.workflow-instances", &several, &Value::Null).await;
+    assert_eq!(answer.header("Staunch-Status"), Some("200"), "a header twice: {list:#}");
     let key = [("Idempotency-Key", "once")];
     let begin = json!({"definitionId": "w"});
     let (_, one) = server.ask("post.workflow-instances", &key, &begin).await;

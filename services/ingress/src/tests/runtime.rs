@@ -136,7 +136,24 @@ async fn a_node_is_paused_by_itself() {
     let unknown = world.post(&format!("{ADMIN}/pause?node=nobody"), &json!({})).await;
     assert!(unknown.problem(404).contains("nobody"));
     world.get(&format!("{ADMIN}/status?node=nobody")).await.problem(404);
-    assert_eq!(world.admin("resume?node=gone").await["state"]["reason"], "None");
+    let unknown = world.post(&format!("{ADMIN}/resume?node=nobody"), &json!({})).await;
+    assert!(unknown.problem(404).contains("no live executor nobody"));
+}
+
+#[tokio::test]
+async fn the_pause_of_a_node_that_is_gone_can_be_ended() {
+    let world = World::new().await;
+    let other = world.join("other", "executor").await;
+    let live = || world.app.cx.presence.live();
+    testkit::eventually("the node lives", BOUND, async || live().len() == 2).await;
+    world.admin("pause?node=other").await;
+    other.leave().await;
+    testkit::eventually("the node is gone", BOUND, async || live().len() == 1).await;
+    assert_eq!(world.admin("resume?node=other").await["state"]["reason"], "None");
+    let again = world.post(&format!("{ADMIN}/resume?node=other"), &json!({})).await;
+    assert!(again.problem(404).contains("no live executor other"));
+    // A live node without a pause goes on.
+    assert_eq!(world.admin("resume?node=node").await["state"]["reason"], "None");
 }
 
 #[tokio::test]

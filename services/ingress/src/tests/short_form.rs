@@ -257,6 +257,8 @@ async fn the_schema_knows_the_types_of_workers() {
         json!({"amount": {"js": "variables.Amount"}, "next": "a"}),
         json!({"amount": 7, "version": 2}),
         json!({"amount": 0, "version": 1}),
+        json!({"amount": " -7.5e3 "}),
+        json!({"amount": "much", "version": 1}),
     ] {
         assert!(fits(charge(good.clone())), "{good}");
     }
@@ -266,6 +268,8 @@ async fn the_schema_knows_the_types_of_workers() {
         json!({"amount": [7], "version": 1}),
         json!({"amount": 7, "currency": "XYZ"}),
         json!({"amont": 7}),
+        json!({"amount": "much"}),
+        json!({"amount": "7 EUR", "version": 2}),
     ] {
         assert!(!fits(charge(bad.clone())), "{bad}");
     }
@@ -274,6 +278,9 @@ async fn the_schema_knows_the_types_of_workers() {
     let found = names.unwrap().as_array().unwrap().iter().filter(|name| **name == of_worker);
     assert_eq!(found.count(), 1);
     assert!(fits(json!({"type": "WriteLine", "text": "as before"})));
+    let task = |version: Value| json!({"type": "RunTask", "taskName": "a", "taskVersion": version});
+    assert!(fits(task(json!("2"))) && fits(task(json!({"js": "2"}))));
+    assert!(!fits(task(json!("a"))));
     let refused = world.get(&format!("{SCHEMA}?type=a")).await;
     assert_eq!(refused.status, 400);
 }

@@ -1,3 +1,4 @@
+use engine::outside::NatsConfig;
 use model::limits;
 use protocol::{Cancel, Command};
 use serde_json::{Value, json};
@@ -37,6 +38,29 @@ async fn an_instance_says_what_it_waits_for_and_what_moves_it() {
     world.until(&id, "Finished").await;
     assert_eq!(causes(&why(&world, &id).await), ["ended"]);
     world.get(&format!("{INSTANCES}/nope/why")).await.problem(404);
+}
+
+#[tokio::test]
+async fn a_stream_that_does_not_exist_and_the_version_of_a_task_are_named() {
+    let subjects = [("*".to_owned(), vec!["orders.>".to_owned()])].into();
+    let nats = NatsConfig { subjects, ..NatsConfig::default() };
+    let world = World::with(Config { nats, ..Config::default() }).await;
+    let reads = json!({"type": "Staunch.MessageReceived", "id": "m", "subject": "orders.*",
+        "stream": "ORDERS"});
+    world.publish("reads", reads).await;
+    let task = json!({"type": "Elsa.RunTask", "id": "t", "taskName": "Ship", "taskVersion": 3});
+    world.publish("ships", task).await;
+    let reads = world.begin("reads").await;
+    world.until(&reads, "Suspended").await;
+    let found = why(&world, &reads).await;
+    assert!(causes(&found).contains(&"message-no-stream"), "{found:#}");
+    world.bus.make_stream("ORDERS", "orders.>");
+    let found = why(&world, &reads).await;
+    assert!(causes(&found).contains(&"message"), "{found:#}");
+    let ships = world.begin("ships").await;
+    world.until(&ships, "Suspended").await;
+    let answer = why(&world, &ships).await["answer"].to_string();
+    assert!(answer.contains("Ship\\\", version 3"), "{answer}");
 }
 
 #[tokio::test]

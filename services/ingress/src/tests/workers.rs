@@ -111,6 +111,12 @@ async fn a_registered_type_is_an_activity_like_any_other() {
         assert_eq!(send(&world, "DELETE", &path, &none).await.0, 204);
         assert_eq!(send(&world, "DELETE", &path, &none).await.0, 404);
     }
+    // The same content again is no change; other content needs the type.
+    let (status, same) = send(&world, "POST", "/workflow-definitions", &use_it).await;
+    assert_eq!((status, &same["alreadyPublished"]), (200, &json!(true)), "{same}");
+    let other = definition(json!({"type": "Acme.ChargeCard", "id": "charge", "amount": 8}));
+    let (status, refused) = send(&world, "POST", "/workflow-definitions", &other).await;
+    assert_eq!((status, refused.to_string().contains("Acme.ChargeCard")), (400, true), "{refused}");
     // What is published goes on, also in its next version.
     let (status, again) = send(&world, "POST", "/workflow-definitions/pay/publish", &none).await;
     assert_eq!((status, &again["alreadyPublished"]), (200, &json!(true)), "{again}");
@@ -136,6 +142,30 @@ async fn what_cannot_be_used_is_refused_or_named() {
     let (_, listed) = send(&world, "GET", "/activity-types", &json!({})).await;
     assert_eq!(listed["items"][0]["requestSubject"], "staunch.act.upper");
     assert_eq!((&listed["count"], &listed["faulty"][0]["key"]), (&json!(1), &json!("lower.1")));
+}
+
+/// The document of a version that works is not replaced by one that nobody can read.
+#[tokio::test]
+async fn a_document_that_is_too_large_is_refused_and_the_one_before_it_stays() {
+    let world = World::without_executor(Config::default()).await;
+    let max = model::limits::ACTIVITY_TYPE_DOCUMENT_BYTES_MAX;
+    let of = |description: usize| {
+        let mut document = charge(1);
+        document["description"] = json!("x".repeat(description));
+        document
+    };
+    assert_eq!(send(&world, "POST", "/activity-types", &of(10)).await.0, 200);
+    let kv = world.bus.kv(Bucket::Activities);
+    let stored = kv.get("Acme=2EChargeCard.1").await.unwrap().unwrap().value.unwrap();
+    let rest = stored.len() - 10;
+    let (status, refused) = send(&world, "POST", "/activity-types", &of(max - rest + 1)).await;
+    assert_eq!((status, refused.to_string().contains("65537 bytes")), (400, true), "{refused}");
+    let (_, listed) = send(&world, "GET", "/activity-types", &json!({})).await;
+    assert_eq!((&listed["count"], &listed["faulty"]), (&json!(1), &json!([])), "{listed}");
+    assert_eq!(listed["items"][0]["description"], "xxxxxxxxxx", "{listed}");
+    assert_eq!(send(&world, "POST", "/activity-types", &of(max - rest)).await.0, 200);
+    let (_, listed) = send(&world, "GET", "/activity-types", &json!({})).await;
+    assert_eq!((&listed["count"], &listed["faulty"]), (&json!(1), &json!([])), "{listed}");
 }
 
 /// A key that is not escaped is no second document of a type.

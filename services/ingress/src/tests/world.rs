@@ -40,6 +40,7 @@ pub(super) struct World {
 pub(super) struct Broken {
     publishes: AtomicBool,
     outcomes: AtomicBool,
+    notice: AtomicBool,
     pulls: AtomicBool,
     bus: AtomicBool,
     database: AtomicBool,
@@ -54,6 +55,11 @@ impl Broken {
     /// Outcomes are lost from now on.
     pub(super) fn deafen(&self) {
         self.outcomes.store(true, Ordering::SeqCst);
+    }
+
+    /// The next request to cache-notifier has no answer, as if the one that gets it were frozen.
+    pub(super) fn lose_notice(&self) {
+        self.notice.store(true, Ordering::SeqCst);
     }
 
     /// Executors get no commands while it is set.
@@ -78,6 +84,12 @@ impl Faults for Broken {
         match operation {
             _ if is_set(&self.bus) => Fault::Unavailable,
             Operation::Send { .. } if is_set(&self.outcomes) => Fault::Lost,
+            Operation::Request { subject } if *subject == protocol::subject::CACHE_CHANGED => {
+                match self.notice.swap(false, Ordering::SeqCst) {
+                    true => Fault::Lost,
+                    false => Fault::None,
+                }
+            }
             Operation::Publish { .. } if is_set(&self.publishes) => Fault::Unavailable,
             Operation::Pull if is_set(&self.pulls) => Fault::Unavailable,
             _ => Fault::None,

@@ -256,12 +256,18 @@ fn parent(facts: &Facts) -> Option<Finding> {
     Some(Finding::note("parent", says).doing(look))
 }
 
-/// A text of a workflow or of another system, in a sentence of ours.
+/// A text of a workflow or of another system, in a sentence of ours. A long one ends with an ellipsis, after a
+/// whole word where it has one.
 pub(super) fn one_line(text: &str) -> String {
     const CHARS_MAX: usize = 300;
-    let shown: String = text.chars().take(CHARS_MAX).collect();
-    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-    shown.trim_end_matches('.').to_owned()
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(CHARS_MAX) {
+        Some((end, _)) => {
+            let shown = &line[..end];
+            format!("{}…", shown.rsplit_once(' ').map_or(shown, |(words, _)| words))
+        }
+        None => line.trim_end_matches('.').to_owned(),
+    }
 }
 
 fn commands(facts: &Facts) -> Vec<Accepted> {
@@ -350,5 +356,20 @@ fn nodes(cluster: &Cluster) -> Nodes {
         timers: cluster.with_role("timer").into_iter().map(str::to_owned).collect(),
         pauses: pauses.collect(),
         backlog: cluster.backlog,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::one_line;
+
+    #[test]
+    fn a_text_that_is_cut_says_so_and_ends_with_a_word() {
+        assert_eq!(one_line("it\n  failed."), "it failed");
+        assert_eq!(one_line(&"a".repeat(300)), "a".repeat(300));
+        assert_eq!(one_line(&"ä".repeat(301)), format!("{}…", "ä".repeat(300)));
+        let cut = one_line(&"a long error ".repeat(40));
+        assert!(cut.ends_with("a long error…"), "{cut}");
+        assert!(cut.chars().count() <= 301, "{cut}");
     }
 }

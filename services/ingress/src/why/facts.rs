@@ -1,5 +1,7 @@
 //! What is known about an instance and about those who could move it.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use bus::{Holding, Member, Pause, Scope};
 use engine::outside::NatsConfig;
 use model::{
@@ -24,6 +26,10 @@ pub(super) struct Facts {
     pub(super) waits: Vec<Bookmark>,
     /// What workflows may use of NATS, by the configuration of this node.
     pub(super) nats: NatsConfig,
+    /// Streams for whose messages it waits and which do not exist.
+    pub(super) missing_streams: BTreeSet<String>,
+    /// The versions of the types of the tasks for which it waits.
+    pub(super) task_versions: BTreeMap<BookmarkId, u32>,
     pub(super) calls: Vec<CallFact>,
     pub(super) incidents: Vec<Incident>,
     pub(super) commands: Vec<CommandFact>,
@@ -54,6 +60,8 @@ pub(super) enum Version {
 pub(super) struct CallFact {
     pub(super) bookmark_id: BookmarkId,
     pub(super) activity_id: ActivityId,
+    /// The id of the execution of the activity.
+    pub(super) activity_instance_id: String,
     /// Such as `GET https://…`.
     pub(super) what: String,
     /// 1, 2, 3 …

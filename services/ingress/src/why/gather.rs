@@ -1,12 +1,12 @@
 //! Gathers the facts. The row must be there; of everything else, what cannot be asked is named.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use bus::{Bucket, Scope, Stream};
+use bus::{Bucket, OutsideError, Scope, Stream};
 use chassis::Auth;
-use futures::future::{join, join3};
-use model::{Bookmark, BookmarkId, Instance, InstanceId};
+use futures::future::{join, join_all, join3};
+use model::{Bookmark, BookmarkId, Instance, InstanceId, MessageSource, Stimulus};
 use protocol::{Body, Command, Letter, subject};
 use store::{CommandFilter, InstanceFilter, Page, VersionOption};
 
@@ -24,6 +24,10 @@ const LETTERS_MAX: usize = 10;
 const LINES_MAX: u64 = 10;
 /// Tasks whose dead letters are looked for.
 const TASKS_MAX: usize = 10;
+/// Streams that are looked for.
+const STREAMS_MAX: usize = 10;
+/// A consumer that no stream has: the answer is about the stream.
+const NO_PLACE: &str = "staunch-none";
 /// Letters that one read looks at.
 const LETTERS_READ: usize = 256;
 /// Children of one activity that are looked up.
@@ -58,6 +62,11 @@ pub(super) async fn facts(app: &App, seen: &Seen) -> Result<Facts, Problem> {
         expires_at: kept.expires_at,
     });
     let (parent, children) = relatives(app, seen, &waits).await?;
+    let missing_streams = missing_streams(app, &waits, &mut unknown).await;
+    let task_versions = waits.iter().filter_map(|open| {
+        let (_, task, _) = state.open_task(&open.id)?;
+        Some((open.id.clone(), task.task_version))
+    });
     let first = state.incidents.len().saturating_sub(INCIDENTS_MAX);
     Ok(Facts {
         now: now?,
@@ -73,6 +82,8 @@ pub(super) async fn facts(app: &App, seen: &Seen) -> Result<Facts, Problem> {
         children,
         cluster,
         unknown,
+        missing_streams,
+        task_versions: task_versions.collect(),
         server: Server { url: app.config.base_url(), wants_key: app.config.auth != Auth::NONE },
         waits,
         nats: app.config.nats.clone(),
@@ -93,6 +104,9 @@ fn calls(seen: &Seen) -> Vec<CallFact> {
         CallFact {
             bookmark_id: id.clone(),
             activity_id: call.activity_id.clone(),
+            activity_instance_id: bookmark
+                .map(|bookmark| bookmark.activity_instance_id.clone())
+                .unwrap_or_default(),
             what: call.operation.summary(),
             attempt: tries.map_or(1, |tries| tries.attempt),
             attempts_max: tries.map_or(1, |tries| tries.retry.attempts),
@@ -237,6 +251,34 @@ async fn asked<T>(
         Ok(Err(error)) => Err(format!("{what}: {error}")),
         Err(_) => Err(format!("{what}: no answer within {} s", ASKED_MAX.as_secs())),
     }
+}
+
+/// The streams for whose messages the instance waits and which do not exist.
+async fn missing_streams(
+    app: &App,
+    waits: &[Bookmark],
+    unknown: &mut Vec<String>,
+) -> BTreeSet<String> {
+    let messages = waits.iter().filter(|open| open.name == Stimulus::MESSAGE);
+    let wanted = messages.filter_map(|open| MessageSource::of(&open.payload)?.stream);
+    let wanted: BTreeSet<_> = wanted.take(STREAMS_MAX).collect();
+    let outside = app.cx.bus.outside();
+    let looks = wanted.into_iter().map(async |stream| {
+        let place = outside.place_figures(&stream, NO_PLACE);
+        let found = tokio::time::timeout(ASKED_MAX, place).await;
+        (stream, found)
+    });
+    let mut missing = BTreeSet::new();
+    for (stream, found) in join_all(looks).await {
+        match found {
+            Ok(Ok(_)) => {}
+            Ok(Err(OutsideError::Absent(_))) => _ = missing.insert(stream),
+            Ok(Err(error)) => unknown.push(error.to_string()),
+            Err(_) => unknown
+                .push(format!("the stream {stream}: no answer within {} s", ASKED_MAX.as_secs())),
+        }
+    }
+    missing
 }
 
 /// The newest dead letters whose commands are for the instance, or for a task that it waits for.

@@ -1,7 +1,9 @@
 //! One row for each cause.
 
+mod late;
 mod retry;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use bus::{Holding, Member, Pause, Scope};
@@ -55,6 +57,8 @@ fn base() -> Facts {
             subjects: [("*".to_owned(), vec!["orders.>".to_owned()])].into(),
             ..NatsConfig::default()
         },
+        missing_streams: BTreeSet::new(),
+        task_versions: BTreeMap::new(),
         calls: Vec::new(),
         incidents: Vec::new(),
         commands: Vec::new(),
@@ -105,6 +109,7 @@ fn call() -> CallFact {
     CallFact {
         bookmark_id: "b2".into(),
         activity_id: "charge".into(),
+        activity_instance_id: "i-1:2".to_owned(),
         what: "POST https://pay".to_owned(),
         attempt: 2,
         attempts_max: 5,
@@ -232,6 +237,10 @@ const WAITS: &[Row] = &[
     ("task", Waits, "the task t9 of type \"Ship\"", "staunch.cmd.task.t9", |f| {
         f.waits = vec![bookmark("Elsa.RunTask", json!({"TaskId": "t9", "TaskName": "Ship"}))];
     }),
+    ("task", Waits, "of type \"Ship\", version 3", "staunch.cmd.task.t9", |f| {
+        f.waits = vec![bookmark("Elsa.RunTask", json!({"TaskId": "t9", "TaskName": "Ship"}))];
+        f.task_versions.insert("b1".into(), 3);
+    }),
     (
         "http",
         Waits,
@@ -245,6 +254,11 @@ const WAITS: &[Row] = &[
     ("message", Waits, "on the subject orders.eu of the stream ORDERS", "--bookmark b1", |f| {
         let listens = json!({"Subject": "orders.eu", "Stream": "ORDERS"});
         f.waits = vec![bookmark(Stimulus::MESSAGE, listens)];
+    }),
+    ("message-no-stream", Blocks, "The stream ORDERS does not exist", "--bookmark b1", |f| {
+        let listens = json!({"Subject": "orders.eu", "Stream": "ORDERS"});
+        f.waits = vec![bookmark(Stimulus::MESSAGE, listens)];
+        f.missing_streams.insert("ORDERS".to_owned());
     }),
     ("message-not-allowed", Blocks, "in the setting nats-subjects", "--bookmark b1", |f| {
         f.waits = vec![bookmark(Stimulus::MESSAGE, json!({"Subject": "secret.eu"}))];

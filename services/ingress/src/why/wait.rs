@@ -74,7 +74,8 @@ fn timer(facts: &Facts, bookmark: &Bookmark, due_at: Timestamp) -> Finding {
     let owner = facts.cluster.timer_of(facts.id());
     let attempt = OpenTask::paused_before(bookmark);
     let is_limit = attempt.is_none() && is_limit(facts, bookmark);
-    let found = if !is_overdue(facts.now, due_at) {
+    let cause = if attempt.is_some() { TASK_RETRY } else { "timer" };
+    let found = if due_at > facts.now {
         let left = span(due_at.since(facts.now));
         let mut what = if let Some(attempt) = attempt {
             let failed = failed(facts, bookmark, attempt);
@@ -89,7 +90,6 @@ fn timer(facts: &Facts, bookmark: &Bookmark, due_at: Timestamp) -> Finding {
             Some(node) => format!(", and the node {node}, which owns its shard, fires it then"),
             None => ", and no node with the role timer lives that could fire it then".to_owned(),
         });
-        let cause = if attempt.is_some() { TASK_RETRY } else { "timer" };
         Finding::waits(cause, format!("{what}."))
     } else {
         let late = span(facts.now.since(due_at));
@@ -104,6 +104,11 @@ fn timer(facts: &Facts, bookmark: &Bookmark, due_at: Timestamp) -> Finding {
             None => {
                 let none = format!("{due}, and no node with the role timer lives to fire it.");
                 Finding::blocks("timer-no-role", none).doing(start_role("timer"))
+            }
+            Some(node) if !is_overdue(facts.now, due_at) => {
+                let is_fired =
+                    format!("{due}, and the node {node}, which owns its shard, fires it now.");
+                Finding::waits(cause, is_fired)
             }
             Some(node) => {
                 let is_left = format!(
@@ -130,17 +135,24 @@ fn timer(facts: &Facts, bookmark: &Bookmark, due_at: Timestamp) -> Finding {
 /// among its last lines.
 fn failed(facts: &Facts, pause: &Bookmark, attempt: u32) -> String {
     let (activity, last) = (&pause.activity_id, attempt.saturating_sub(1));
-    let begin = format!("attempt {last} of ");
-    let said = facts.journal.iter().rev().find_map(|entry| {
-        let is_of = entry.activity_instance_id.as_deref() == Some(&*pause.activity_instance_id);
+    let said = last_failure(facts, &pause.activity_instance_id);
+    let said = said.filter(|(number, _)| *number == last);
+    let reason = said.map(|(_, reason)| format!(": {reason}")).unwrap_or_default();
+    format!("Attempt {last} of the task of activity {activity} failed{reason}")
+}
+
+/// The last attempt of an execution after which another one follows, and why it failed, if the journal
+/// has it among its last lines.
+pub(super) fn last_failure(facts: &Facts, execution: &str) -> Option<(u32, String)> {
+    facts.journal.iter().rev().find_map(|entry| {
+        let is_of = entry.activity_instance_id.as_deref() == Some(execution);
         let message = entry.message.as_deref().filter(|_| is_of && entry.what == What::Retrying)?;
         // The journal keeps the beginning of a long line.
         let failure = message.rsplit_once("; the next follows in ").map_or(message, |(it, _)| it);
-        let reason = failure.strip_prefix(&begin)?.split_once(" failed: ")?.1;
-        Some(format!(": {}", one_line(reason)))
-    });
-    let reason = said.unwrap_or_default();
-    format!("Attempt {last} of the task of activity {activity} failed{reason}")
+        let (number, rest) = failure.strip_prefix("attempt ")?.split_once(" of ")?;
+        let (_, reason) = rest.split_once(" failed: ")?;
+        Some((number.parse().ok()?, one_line(reason)))
+    })
 }
 
 /// Whether a timer is the limit of something else that the same execution waits for.
@@ -165,7 +177,11 @@ fn raised(facts: &Facts, bookmark: &Bookmark, event: &str) -> Finding {
 
 fn worked(facts: &Facts, bookmark: &Bookmark, task: &str, name: Option<&str>) -> Finding {
     let mut what = match name {
-        Some(name) => format!("a worker to complete the task {task} of type {name:?}"),
+        Some(name) => {
+            let version = facts.task_versions.get(&bookmark.id).filter(|version| **version != 1);
+            let version = version.map(|version| format!(", version {version}")).unwrap_or_default();
+            format!("a worker to complete the task {task} of type {name:?}{version}")
+        }
         None => format!("a worker to complete the task {task}"),
     };
     let pause = facts.waits.iter().find_map(|other| {
@@ -175,6 +191,8 @@ fn worked(facts: &Facts, bookmark: &Bookmark, task: &str, name: Option<&str>) ->
     if let Some((attempt, due_at)) = pause {
         let none = "no worker has it before then";
         what.push_str(&format!(" (attempt {attempt} begins at {due_at}: {none})"));
+    } else if let Some((attempt, reason)) = last_failure(facts, &bookmark.activity_instance_id) {
+        what.push_str(&format!(" (attempt {attempt} failed: {reason})"));
     }
     let complete = action("complete the task")
         .staunch(&[
@@ -201,7 +219,13 @@ fn heard(facts: &Facts, bookmark: &Bookmark, source: &MessageSource) -> Finding 
         what.push_str(&format!(" of the stream {stream}"));
     }
     let says = says(facts, bookmark, &what);
+    let missing = source.stream.as_ref().filter(|it| facts.missing_streams.contains(*it));
     let found = match facts.nats.allow_source(&facts.instance.definition_id, source) {
+        Ok(()) if let Some(stream) = missing => {
+            let later = "executors look for it again and again";
+            let absent = format!("{says} The stream {stream} does not exist: {later}.");
+            Finding::blocks("message-no-stream", absent)
+        }
         Ok(()) => Finding::waits("message", says),
         Err(reason) => {
             let deaf = "By the configuration of this node, which executors usually share, nobody \

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::action::{action, quoted, since, span};
 use super::answer::{Finding, Weight};
 use super::facts::{CallFact, Facts};
-use super::wait::{is_overdue, start_role};
+use super::wait::{is_overdue, last_failure, start_role};
 
 /// Work that is younger than this is on its way.
 const SOON: Duration = Duration::from_secs(2);
@@ -187,33 +187,38 @@ fn left(facts: &Facts, cause: &str, says: String, at: Timestamp) -> Finding {
 /// A call in progress, or one that is made again after a pause.
 fn called(facts: &Facts, call: &CallFact) -> Finding {
     let CallFact { what, activity_id, attempt, attempts_max, .. } = call;
+    let before = last_failure(facts, &call.activity_instance_id);
     if let Some(at) = call.again_at {
+        let reason = before.map(|(_, reason)| format!(": {reason}")).unwrap_or_default();
         let says = format!(
-            "Its call {what} of activity {activity_id} failed; attempt {attempt} of {attempts_max} \
-             is made at {at}"
+            "Its call {what} of activity {activity_id} failed{reason}; attempt {attempt} of \
+             {attempts_max} is made at {at}"
         );
         let id = facts.id();
         let now = action("make it now")
             .nats(&subject::resume(id), &json!({"bookmarkId": call.bookmark_id}));
-        if !is_overdue(facts.now, at) {
-            let left = span(at.since(facts.now));
-            let says = format!("{says} (in {left}).");
-            return Finding::waits("call-retry", says).since(call.since).until(Some(at)).doing(now);
-        }
         let late = span(facts.now.since(at));
         let has_timer = !facts.cluster.with_role("timer").is_empty();
-        let found = if has_timer {
-            Finding::blocks("call-retry-overdue", format!("{says}, which was {late} ago."))
-        } else {
+        let found = if at > facts.now {
+            let left = span(at.since(facts.now));
+            Finding::waits("call-retry", format!("{says} (in {left})."))
+        } else if !has_timer {
             let says =
                 format!("{says}, which was {late} ago, and no node with the role timer lives.");
             Finding::blocks("call-retry-overdue", says).doing(start_role("timer"))
+        } else if is_overdue(facts.now, at) {
+            Finding::blocks("call-retry-overdue", format!("{says}, which was {late} ago."))
+        } else {
+            Finding::waits("call-retry", format!("{says}, which was {late} ago: it is begun now."))
         };
         return found.since(call.since).until(Some(at)).doing(now);
     }
     let tries = match attempts_max {
         0 | 1 => String::new(),
-        max => format!(" (attempt {attempt} of {max})"),
+        max => {
+            let before = before.map(|(last, reason)| format!("; attempt {last} failed: {reason}"));
+            format!(" (attempt {attempt} of {max}{})", before.unwrap_or_default())
+        }
     };
     let mut says = format!(
         "It waits for the answer to its call {what}{tries} of activity {activity_id}, {}",

@@ -40,13 +40,18 @@ pub(crate) async fn run(args: HealthArgs, format: Format) -> Result<(), Failure>
 
 /// The same failure with one line for each check that failed.
 fn with_reasons(failure: Failure) -> Failure {
+    let reasons = reasons(&failure);
+    if reasons.is_empty() { failure } else { failure.with(reasons) }
+}
+
+/// The checks that failed, each with its reason, as a node that is not ready answers them.
+pub(super) fn reasons(failure: &Failure) -> Vec<String> {
     let checks = failure.body.as_deref().and_then(|body| body["checks"].as_array());
     let failed = |check: &Value| {
         let reason = check["reason"].as_str()?;
         Some(format!("{}: {reason}", output::text(check, "name")))
     };
-    let reasons: Vec<_> = checks.into_iter().flatten().filter_map(failed).collect();
-    if reasons.is_empty() { failure } else { failure.with(reasons) }
+    checks.into_iter().flatten().filter_map(failed).collect()
 }
 
 #[cfg(test)]

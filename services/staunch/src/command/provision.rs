@@ -63,7 +63,7 @@ pub(crate) async fn run(
 ) -> Result<(), Failure> {
     let bus = node::connect(settings).await?;
     if !args.check {
-        bus.provision(args.placement()).await?;
+        bus.provision(args.placement()).await.map_err(refused)?;
     }
     let mut consumers = Vec::new();
     for worker in &args.worker {
@@ -100,5 +100,43 @@ pub(crate) async fn run(
         say::message(&format!("workers pull from the consumer {consumer} of STAUNCH_TASKS"));
     }
     say::message(&format!("nats-server {} has everything that Staunch needs", status.version));
+    let clusters = status.streams.iter().map(|stream| stream.cluster.as_deref());
+    if let Some(moving) = args.cluster.as_deref().and_then(|to| moving(to, clusters)) {
+        say::message(&moving);
+    }
     Ok(())
+}
+
+/// What has not arrived in its new cluster yet: NATS copies it there, and goes on meanwhile.
+fn moving<'a>(to: &str, clusters: impl Iterator<Item = Option<&'a str>>) -> Option<String> {
+    let count = clusters.filter(|cluster| *cluster != Some(to)).count() as u64;
+    let (one, many) = ("stream or bucket moves", "streams and buckets move");
+    let what = output::counted(count, one, many);
+    (count > 0).then(|| {
+        format!(
+            "{what} to the cluster {to} now: see with `staunch provision --check` where they are"
+        )
+    })
+}
+
+/// A refusal, without the advice to run this command.
+fn refused(error: bus::Error) -> Failure {
+    match error {
+        bus::Error::NotProvisioned(reason) => Failure::failed(reason),
+        error => error.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::moving;
+
+    #[test]
+    fn what_is_on_its_way_to_another_cluster_is_said() {
+        let of = |clusters: &[Option<&'static str>]| moving("east", clusters.iter().copied());
+        let said = of(&[Some("west"), Some("east"), Some("west"), None]).unwrap();
+        assert!(said.starts_with("3 streams and buckets move to the cluster east now"), "{said}");
+        assert!(of(&[Some("west")]).unwrap().starts_with("1 stream or bucket moves to"));
+        assert_eq!(of(&[Some("east"), Some("east")]), None);
+    }
 }

@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 use ingress::password;
 use model::limits::KEY_PERMISSIONS_MAX;
 use serde_json::{Value, json};
-use store::{Audit, Role, RoleChange, Store};
+use store::{Audit, AuditOutcome, Role, RoleChange, Store};
 
 use super::key::permission;
 use crate::Failure;
@@ -191,7 +191,7 @@ pub(super) async fn note(
         target: target.to_owned(),
         details,
         address: None,
-        is_refused: false,
+        outcome: AuditOutcome::Done,
     };
     Ok(store.audit(entry).await?)
 }

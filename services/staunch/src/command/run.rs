@@ -60,7 +60,7 @@ fn body(args: &RunArgs) -> Result<Value, Failure> {
     Ok(body)
 }
 
-/// Starts an instance; returns its id.
+/// Starts an instance; returns its id. Says why it waits, if the server knows it.
 ///
 /// # Errors
 /// When it is not accepted.
@@ -75,6 +75,9 @@ pub(crate) async fn start(
         Some(key) => client.post_once(&path, body, key).await?,
         None => client.post(&path, body).await?,
     };
+    if let Some(detail) = &answer.detail {
+        say::message(detail);
+    }
     match output::text(&answer.body, "workflowInstanceId") {
         id if id.is_empty() => Err(Failure::failed(format!("{definition_id} did not start"))),
         id => Ok(InstanceId::new(id)),

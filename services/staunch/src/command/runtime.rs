@@ -9,6 +9,9 @@ use crate::failure::Kind;
 use crate::output::{self, Format};
 use crate::{Failure, say};
 
+/// The longest wait of a drain.
+const DRAIN_SECONDS_MAX: u64 = model::limits::DRAIN_TIME_MAX.as_secs();
+
 #[derive(Args, Debug)]
 pub(crate) struct RuntimeArgs {
     #[command(subcommand)]
@@ -29,8 +32,13 @@ enum Verb {
     Drain {
         #[command(flatten)]
         why: Why,
-        /// The longest wait
-        #[arg(long, default_value_t = 30, value_name = "SECONDS")]
+        /// The longest wait, at most 30; drain again if that is not enough
+        #[arg(
+            long,
+            default_value_t = 30,
+            value_name = "SECONDS",
+            value_parser = clap::value_parser!(u64).range(1..=DRAIN_SECONDS_MAX)
+        )]
         seconds: u64,
     },
 }
@@ -141,7 +149,23 @@ fn show(status: &Value, format: Format) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser as _;
+
     use super::*;
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        _runtime: RuntimeArgs,
+    }
+
+    #[test]
+    fn a_wait_that_no_server_takes_is_no_wait() {
+        let parses =
+            |seconds: &str| Line::try_parse_from(["x", "drain", "--seconds", seconds]).is_ok();
+        assert!(parses("1") && parses("30"));
+        assert!(!parses("0") && !parses("31") && !parses("100000") && !parses("abc"));
+    }
 
     #[test]
     fn a_path_has_the_node_and_the_wait() {

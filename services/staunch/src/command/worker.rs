@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use model::ActivityType;
 use protocol::subject;
 use serde_json::Value;
 
@@ -25,7 +26,8 @@ pub(crate) struct WorkerArgs {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Verb {
-    /// Shows the tasks of each type: waiting, in progress, delivered again, the oldest; and who works
+    /// Shows the tasks of each type in the stream: waiting, in progress, delivered again, the oldest; and
+    /// who works
     Ls {
         #[command(flatten)]
         client: ClientArgs,
@@ -81,8 +83,10 @@ pub(crate) async fn run(args: WorkerArgs, format: Format) -> Result<(), Failure>
         }
         Verb::Types { client } => types(&client.client()?.get("/activity-types").await?, format),
         Verb::Register { file, client } => {
-            let document = serde_json::from_str(&input::file(&file)?)
-                .map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
+            let text = input::file(&file)?;
+            let wrong = |flaw: String| Failure::usage(format!("{}: {flaw}", file.display()));
+            ActivityType::check_members(text.as_bytes()).map_err(wrong)?;
+            let document = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
             let made = client.client()?.post("/activity-types", &document).await?.body;
             output::done(format, &registered(&made), &made)
         }

@@ -3,7 +3,7 @@
 use crate::{run_in, stderr};
 
 /// Settings that each are of no use, with a part of the reason. `empty.pem` is there and has nothing.
-const REFUSED: [(&str, &str); 17] = [
+const REFUSED: [(&str, &str); 32] = [
     ("--oidc-ca nope.pem", "ingress: oidc-ca nope.pem cannot be used: "),
     ("--oidc-ca empty.pem", "it has no certificate in PEM form"),
     ("--oidc-ca key.pem", "oidc-ca key.pem"),
@@ -21,6 +21,30 @@ const REFUSED: [(&str, &str); 17] = [
     ("--secrets-key-file nope.txt", "ingress: "),
     ("--role executor --secrets-key-file nope.txt", "executor: "),
     ("--role timer --payload-store gs://x", "timer: the payload-store \"gs://x\" fails: "),
+    ("--role timer --payload-store empty.pem/a", "empty.pem is no folder"),
+    (
+        "--archive-to empty.pem",
+        "archive-to: archive-to \"empty.pem\" cannot be used: empty.pem is no",
+    ),
+    ("--log verbose", "log = \"verbose\" from the command line: \"verbose\" is no level"),
+    ("--log inof", "did you mean \"info\"?"),
+    ("--log executor=loud", "\"loud\" is no level"),
+    (
+        "--otlp-endpoint localhost:4318",
+        "otlp-endpoint = \"localhost:4318\" from the command line: ",
+    ),
+    ("--otlp-endpoint ftp://x", "must be a URL such as http://localhost:4318"),
+    ("--base-url https://", "base-url = \"https://\" from the command line: must be a URL"),
+    ("--sql-connections shop=oracle://x", "must be NAME=URL, such as shop=postgres://"),
+    ("--sql-connections shop=mysql://h:x/d", "executor: sql-connections: the URL of \"shop\": "),
+    ("--nats-buckets =a", "\"=a\" has no id before the `=`"),
+    ("--smtp-from nobody", "smtp-from = \"nobody\" from the command line: must be an address"),
+    ("--smtp-url smtp://h:25 --smtp-ca nope.pem", "executor: `smtp-ca` nope.pem: No such file"),
+    (
+        "--role executor --files-folder empty.pem",
+        "executor: files-folder empty.pem: it is no folder",
+    ),
+    ("--listen 127.0.0.1:5001 --admin-listen 127.0.0.1:5001", "both cannot have the port 5001"),
 ];
 
 /// A credentials file whose JWT, of nobody, expired long ago; its seed is all zeros.
@@ -74,6 +98,8 @@ async fn files_that_a_server_refuses_are_refused_by_config_in_the_same_words() {
         "--oidc-ca cert.pem --tls-cert cert.pem --tls-key key.pem --nats-ca cert.pem",
         // What a role does not read is not read here, either.
         "--role timer --oidc-ca nope.pem --signing-key-file nope.txt",
+        "--role timer --smtp-ca nope.pem --files-folder nope",
+        "--log warn,executor=debug --smtp-from staunch@example.org --files-folder .",
         // A folder is made by a server, and not by a look at its settings.
         "--payload-store parts --archive-to old",
     ] {
@@ -82,6 +108,46 @@ async fn files_that_a_server_refuses_are_refused_by_config_in_the_same_words() {
     }
     for folder in ["parts", "old"] {
         assert!(!here.path().join(folder).exists(), "{folder}");
+    }
+}
+
+/// What the settings say of places, for tools without a node, is what the archive and payloads take.
+#[test]
+fn places_are_what_their_forms_say() {
+    let described = chassis::Settings::described();
+    let form = |name: &str, text: &str| {
+        let form = &described.iter().find(|one| one.name == name).unwrap().form;
+        regex::Regex::new(form.pattern.as_deref().unwrap()).unwrap().is_match(text)
+    };
+    for (text, is_taken) in [
+        ("parts", true),
+        ("/var/lib/parts", true),
+        ("./files:x", true),
+        ("/a:b", true),
+        ("a b:c", true),
+        ("1a:b", true),
+        ("C:\\parts", true),
+        (":x", true),
+        ("a/b:c:/d", true),
+        ("s3://bucket", true),
+        ("s3://bucket/a/b/", true),
+        ("gs://bucket", false),
+        ("ftp://x", false),
+        ("files:/x", false),
+        ("S3:bucket", false),
+        ("s3:bucket", false),
+        ("s3:/x", false),
+        ("s3://", false),
+        ("s3:///x", false),
+        ("/a://b", false),
+        ("a/b:c://d", false),
+    ] {
+        assert_eq!(archive::Archive::check(text).is_ok(), is_taken, "{text}");
+        assert_eq!(payloads::Places::check(&[text.to_owned()]).is_ok(), is_taken, "{text}");
+        assert_eq!(form("archive-to", text), is_taken, "archive-to = {text}");
+        for listed in [text.to_owned(), format!("nats, {text} ,database,")] {
+            assert_eq!(form("payload-store", &listed), is_taken, "payload-store = {listed}");
+        }
     }
 }
 

@@ -153,6 +153,7 @@ async fn the_doctor_finds_what_was_broken_by_hand() {
     let checks = document(&sound)["checks"].as_array().unwrap().len();
     assert!(checks >= 14, "{:#}", document(&sound));
 
+    site.instance().await;
     site.publish("staunch.cmd.cancel.nobody", "{").await;
     site.ask(&["runtime", "pause", "--reason", "night"]).await;
     eventually("the command is a dead letter", SOON, async || {
@@ -164,6 +165,9 @@ async fn the_doctor_finds_what_was_broken_by_hand() {
     let warnings = of(&report, "warn");
     assert!(warnings.contains("the whole cluster is paused"), "{report:#}");
     assert!(warnings.contains("staunch runtime resume"), "{report:#}");
+    let accepted = site.run(&["run", "order"]).await;
+    let said = stderr(&accepted);
+    assert!(accepted.status.success() && said.contains("paused"), "{said}");
 
     site.publish("$JS.API.STREAM.DELETE.STAUNCH_TASKS", "").await;
     site.publish("$JS.API.STREAM.DELETE.OBJ_staunch_payloads", "").await;

@@ -52,8 +52,10 @@ async fn a_task_goes_to_a_webhook_and_is_completed_or_refused() {
         let started = ask(&["run", "shipping"]).await;
         started["workflowInstanceId"].as_str().unwrap().to_owned()
     };
-    let definition = json!({"definitionId": "shipping", "root": {"type": "RunTask", "id": "ship",
-        "taskName": "Ship", "payload": {"order": 7}}});
+    let definition = json!({"definitionId": "shipping", "name": "Shipping", "root": [
+        {"type": "Correlate", "correlationId": "order-7"},
+        {"type": "RunTask", "id": "ship", "taskName": "Ship", "payload": {"order": 7}},
+    ]});
     std::fs::write(here.join("shipping.json"), definition.to_string()).unwrap();
     std::fs::write(here.join("headers"), "Authorization: Bearer abc\n").unwrap();
     ask(&["apply", "-f", "shipping.json"]).await;
@@ -81,6 +83,9 @@ async fn a_task_goes_to_a_webhook_and_is_completed_or_refused() {
     let payload = &event["payload"];
     assert_eq!(payload["workflowInstanceId"], id.as_str());
     assert_eq!(payload["workflowDefinitionId"], "shipping");
+    assert_eq!(payload["workflowName"], "Shipping");
+    assert_eq!(payload["correlationId"], "order-7");
+    assert_eq!(payload["tenantId"], Value::Null);
     assert_eq!(
         (&payload["taskName"], &payload["taskPayload"]),
         (&json!("Ship"), &json!({"order": 7}))

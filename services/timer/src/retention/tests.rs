@@ -9,8 +9,8 @@ use model::{Definition, InstanceId, Map, Parent};
 use serde_json::{Value, json};
 use store::memory::{Faults, Operation};
 use store::{
-    Audit, AuditFilter, Base, BookmarkFilter, Bookmarks as _, Burst, Definitions as _, Expected,
-    Instances as _, Keys as _, Page, Publication, Tokens as _,
+    Audit, AuditFilter, AuditOutcome, Base, BookmarkFilter, Bookmarks as _, Burst,
+    Definitions as _, Expected, Instances as _, Keys as _, Page, Publication, Tokens as _,
 };
 
 use super::*;
@@ -329,7 +329,7 @@ async fn orphans_audit_entries_and_dead_letters_go_after_their_time() {
         target: "i".to_owned(),
         details: Value::Null,
         address: None,
-        is_refused: false,
+        outcome: AuditOutcome::Done,
     };
     world.store.audit(entry).await.unwrap();
     for number in 0..3 {

@@ -54,6 +54,8 @@ async fn what_was_written_is_read() {
     let missing = archive.instance(&"c".into()).await.unwrap_err();
     assert_eq!(missing.to_string(), "the archive has no instance c");
     assert!(matches!(archive.file("order/x.jsonl.zst").await, Err(Error::NotFound(_))));
+    let outside = archive.file("../../x").await.unwrap_err();
+    assert_eq!(outside.to_string(), "the archive has no file ../../x");
 }
 
 #[tokio::test]

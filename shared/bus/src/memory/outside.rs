@@ -15,8 +15,8 @@ use super::MemoryBus;
 use super::fault::Operation;
 use super::streams::{Given, Streams};
 use crate::{
-    Error, KeyValue, Object, Outside, OutsideError, Place, PlaceFigures, Put, Revision, Stored,
-    Taken, Wire as _,
+    Content, Error, KeyValue, Object, Outside, OutsideError, Place, PlaceFigures, Put, Revision,
+    Stored, Taken, Wire as _,
 };
 
 /// Keys and objects.
@@ -26,7 +26,7 @@ pub(super) struct State {
     keys: BTreeMap<(String, String), (Option<Bytes>, Revision, String)>,
     /// The newest revision of all buckets.
     revision: Revision,
-    objects: BTreeMap<(String, String), Bytes>,
+    objects: BTreeMap<(String, String), Content>,
     /// Objects whose bytes are not those that were written.
     damaged: BTreeSet<(String, String)>,
     pub(super) streams: Streams,
@@ -105,10 +105,10 @@ impl Outside for MemoryBus {
         store: &str,
         name: &str,
         bytes_max: usize,
-    ) -> Result<Option<Bytes>, OutsideError> {
+    ) -> Result<Option<Content>, OutsideError> {
         let state = self.open().map_err(refused)?;
         match state.outside.objects.get(&(store.to_owned(), name.to_owned())) {
-            Some(bytes) if bytes.len() > bytes_max => {
+            Some(content) if content.bytes.len() > bytes_max => {
                 Err(OutsideError::Refused(format!("the object has more than {bytes_max} bytes")))
             }
             found => Ok(found.cloned()),
@@ -122,18 +122,23 @@ impl Outside for MemoryBus {
         let what = format!("object {name} in the object store {store}");
         let wrong = OutsideError::Unavailable(format!("{what}: wrong digest"));
         let end = state.outside.damaged.contains(&place).then_some(Err(wrong));
-        Ok(found.map(|bytes| Object {
+        Ok(found.map(|Content { bytes, content_type }| Object {
             size: bytes.len() as u64,
-            content_type: None,
+            content_type,
             parts: futures::stream::iter([Ok(bytes)].into_iter().chain(end)).boxed(),
         }))
     }
 
-    async fn set_object(&self, store: &str, name: &str, bytes: Bytes) -> Result<(), OutsideError> {
+    async fn set_object(
+        &self,
+        store: &str,
+        name: &str,
+        content: Content,
+    ) -> Result<(), OutsideError> {
         let mut state = self.open().map_err(refused)?;
         let place = (store.to_owned(), name.to_owned());
         state.outside.damaged.remove(&place);
-        state.outside.objects.insert(place, bytes);
+        state.outside.objects.insert(place, content);
         Ok(())
     }
 

@@ -2,15 +2,17 @@
 //! the default, the typed value, its masking and its line in `staunch config` are generated from
 //! it.
 
-/// Declares settings: `field: Type = default, "PLACEHOLDER";`, after the text of the help.
+/// Declares settings: `field: Type = default, "PLACEHOLDER" from "least" to "most" like form;`, after
+/// the text of the help.
 ///
 /// The default is what a user would write; an empty text means none. The type determines how the
-/// text is read, and whether it is shown. Anything after the placeholder is passed to clap
-/// unchanged.
+/// text is read, and whether it is shown. `from` and `to` bound a number or a time. `like` says what a
+/// text is that another check reads. Anything after a comma then is passed to clap unchanged.
 macro_rules! settings {
     ($(
         $(#[$doc:meta])*
         $field:ident: $type:ty = $default:expr, $placeholder:literal
+            $(from $least:literal)? $(to $most:literal)? $(like $form:expr)?
             $(, $clap:ident = $clap_value:expr)*;
     )+) => {
         // The flags of every role; to be flattened into a command's arguments. A setting without a
@@ -64,6 +66,7 @@ macro_rules! settings {
                         name_of!($field),
                         args.$field.as_deref(),
                         &$default.to_string(),
+                        Bounds::NONE$(.at_least($least))?$(.at_most($most))?,
                     )?,)+
                     all: from.into_settings(),
                     unknown: Vec::new(),
@@ -85,6 +88,21 @@ macro_rules! settings {
             #[must_use]
             pub fn file_of(&self, name: &str) -> Option<&std::path::Path> {
                 self.all.iter().find(|one| one.name == name)?.file.as_deref()
+            }
+
+            /// What each setting takes, in the order of the code.
+            #[must_use]
+            pub fn described() -> Vec<Described> {
+                let mut all = Vec::new();
+                $(
+                    if <$type as Parse>::IS_SETTING {
+                        let bounds = Bounds::NONE$(.at_least($least))?$(.at_most($most))?;
+                        let form = <$type as Parse>::form()$(.like($form))?.within(bounds);
+                        let (name, default) = (name_of!($field), $default.to_string());
+                        all.push(Described { name, default, form });
+                    }
+                )+
+                all
             }
 
             /// Every setting in force with its origin; secrets and passwords are masked.

@@ -52,7 +52,7 @@ pub enum ConfigError {
         nearest: Option<&'static str>,
     },
     /// The setting cannot have this value.
-    #[error("{name} = {text:?} from {origin}: {reason}")]
+    #[error("{name} = {text:?} from {origin}{}: {reason}", place(*line))]
     Value {
         /// The name of the setting.
         name: &'static str,
@@ -60,12 +60,18 @@ pub enum ConfigError {
         text: String,
         /// The source of the value.
         origin: Origin,
+        /// The line of the configuration file.
+        line: Option<usize>,
         /// The values that are allowed.
         reason: String,
     },
     /// The values together would make an unsafe service.
     #[error("{0}")]
     Unsafe(String),
+}
+
+fn place(line: Option<usize>) -> String {
+    line.map_or_else(String::new, |line| format!(", line {line}"))
 }
 
 fn hint(nearest: &Option<&'static str>) -> String {

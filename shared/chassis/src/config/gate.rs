@@ -8,12 +8,25 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 
+use super::amount::TIME;
+use super::form::{Form, IPV4, ipv6};
 use super::value::Parse;
 
 /// The largest number of networks in one setting.
 const NETWORKS_MAX: usize = 256;
 /// The longest time of a rate: a counter is kept for as long.
 const RATE_TIME_MAX: Duration = Duration::from_secs(24 * 60 * 60);
+
+const RATE: &str =
+    "must be a number of requests and a time, such as 100/1s or 5000/1h; at most 24h";
+const HOSTS: &str = "must be like order=api.example.com|*.example.org: an id of a definition, or * \
+    for the others, and hosts without a scheme or a port; several with commas between them";
+const SUBJECTS: &str = "must be like order=orders.>|stock.*: an id of a definition, or * for the \
+    others, and subjects of NATS, none of them of Staunch or of NATS itself (staunch., $, _); \
+    several with commas between them";
+const BUCKETS: &str = "must be like order=config|uploads: an id of a definition, or * for the \
+    others, and names of buckets, none of them of Staunch (staunch_); several with commas between \
+    them";
 
 /// Networks of IP addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,6 +63,14 @@ impl Parse for Networks {
             return Err(format!("must be at most {NETWORKS_MAX} networks"));
         }
         Ok(Self(networks))
+    }
+
+    fn form() -> Form {
+        let must = "must be an address or a network, such as 10.1.2.3, 10.0.0.0/8 or fd00::/8, or \
+                    several with commas between them; none with every address";
+        let prefixes = ["[1-9]|[12][0-9]|3[0-2]", "[1-9]|[1-9][0-9]|1[01][0-9]|12[0-8]"];
+        let item = format!("{IPV4}(?:/(?:{}))?|{}(?:/(?:{}))?", prefixes[0], ipv6(), prefixes[1]);
+        Form::list(must, &item)
     }
 }
 
@@ -95,17 +116,23 @@ impl fmt::Display for Rate {
 
 impl Parse for Rate {
     fn parse(text: &str) -> Result<Self, String> {
-        let wrong = || {
-            "must be a number of requests and a time, such as 100/1s or 5000/1h; at most 24h"
-                .to_owned()
-        };
+        let wrong = || RATE.to_owned();
         let (count, time) = text.split_once('/').ok_or_else(wrong)?;
-        let Ok(count) = count.trim().parse() else { return Err(wrong()) };
+        let count = count.trim();
+        if !count.starts_with(|c: char| c.is_ascii_digit()) {
+            return Err(wrong());
+        }
+        let Ok(count) = count.parse() else { return Err(wrong()) };
         let Ok(time) = Duration::parse(time.trim()) else { return Err(wrong()) };
         if time > RATE_TIME_MAX || time.as_nanos() < u128::from(u32::from(count)) {
             return Err(wrong());
         }
         Ok(Self { count, time })
+    }
+
+    fn form() -> Form {
+        let form = Form::of(RATE, &format!("\\s*0*[1-9][0-9]{{0,9}}\\s*/\\s*{TIME}\\s*"));
+        Form { least: Some("1ms"), most: Some("24h"), ..form }
     }
 }
 
@@ -118,14 +145,21 @@ impl Parse for HostLists {
         lists(text, "order=api.example.com|*.example.org", |host| {
             let host = host.to_lowercase();
             if is_host(&host) {
-                return Ok(host);
+                // The dot of a name that is written to its root.
+                return Ok(host.strip_suffix('.').unwrap_or(&host).to_owned());
             }
             Err(format!(
                 "{host:?} is not a host: write a name, an address or *.example.com, without a \
-                 scheme or a port"
+                 scheme or a port, and a name with other letters as xn--…"
             ))
         })
         .map(Self)
+    }
+
+    fn form() -> Form {
+        let label = "[A-Za-z0-9_-]+";
+        let host = format!("(?:\\*\\.)?{label}(?:\\.{label})*\\.?|{}", ipv6());
+        Form::list(HOSTS, &list_of(&host))
     }
 }
 
@@ -162,6 +196,12 @@ impl Parse for NameLists {
         })
         .map(Self)
     }
+
+    fn form() -> Form {
+        let token = "[^\\x00-\\x20\\x7F.,|]+";
+        let own = "[=|]\\s*(?:staunch|[$_][^.,|]*)\\.";
+        Form::list(SUBJECTS, &list_of(&format!("{token}(?:\\.{token})*"))).without(own)
+    }
 }
 
 /// Buckets and object stores of NATS that may be used, by the id of a workflow definition.
@@ -196,6 +236,11 @@ impl Parse for BucketLists {
         })
         .map(Self)
     }
+
+    fn form() -> Form {
+        let names = list_of("[A-Za-z0-9_-]+|\\*|>");
+        Form::list(BUCKETS, &names).without("(?i:[=|]\\s*staunch_)")
+    }
 }
 
 /// Lists by name, as `name=item|item,name=item`.
@@ -209,39 +254,35 @@ fn lists(
         let Some((id, items)) = item.split_once('=') else {
             return Err(format!("{item:?} is not like {example}"));
         };
+        let id = id.trim();
+        if id.is_empty() {
+            return Err(format!(
+                "{item:?} has no id before the `=`: write one, or *, as in {example}"
+            ));
+        }
         let items = items.split('|').map(|item| read(item.trim())).collect::<Result<_, _>>()?;
-        if lists.insert(id.trim().to_owned(), items).is_some() {
-            return Err(format!("{:?} has two lists", id.trim()));
+        if lists.insert(id.to_owned(), items).is_some() {
+            return Err(format!("{id:?} has two lists"));
         }
     }
     Ok(lists)
 }
 
+/// The regular expression of one such list.
+fn list_of(item: &str) -> String {
+    format!("[^=,]*[^=,\\s][^=,]*=\\s*(?:{item})\\s*(?:\\|\\s*(?:{item})\\s*)*")
+}
+
 /// A name, an address, or `*.` before a name.
 fn is_host(text: &str) -> bool {
-    let name = text.strip_prefix("*.").unwrap_or(text);
-    let is_of_name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '.' | '_');
-    !name.is_empty()
-        && (name.parse::<IpAddr>().is_ok() && name == text || name.chars().all(is_of_name))
-}
-
-/// Whether a client must show a certificate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ClientAuth {
-    /// A connection without one is refused.
-    Required,
-    /// A client may have none; one that it has must be good.
-    Optional,
-}
-
-impl Parse for ClientAuth {
-    fn parse(text: &str) -> Result<Self, String> {
-        match text {
-            "required" => Ok(Self::Required),
-            "optional" => Ok(Self::Optional),
-            _ => Err("must be required or optional".to_owned()),
-        }
+    if text.parse::<IpAddr>().is_ok() {
+        return true;
     }
+    let name = text.strip_prefix("*.").unwrap_or(text);
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    // A URL has a name with other letters in its form of these.
+    let mut labels = name.strip_suffix('.').unwrap_or(name).split('.');
+    labels.all(|label| !label.is_empty() && label.chars().all(is_of_name))
 }
 
 #[cfg(test)]
@@ -280,11 +321,14 @@ mod tests {
 
     #[test]
     fn hosts_belong_to_definitions() {
-        let HostLists(lists) = HostLists::parse("order = A.example | *.b.example, *=::1,").unwrap();
+        let HostLists(lists) =
+            HostLists::parse("order = A.example. | *.b.example, *=::1,").unwrap();
         assert_eq!(lists["order"], ["a.example", "*.b.example"]);
         assert_eq!(lists["*"], ["::1"]);
         for text in
             ["order", "order=", "order=https://a", "order=a:80", "order=a,order=b", "a=*", "a=a.*"]
+                .into_iter()
+                .chain(["=a", " = a", "a=a..b", "a=...", "a=bücher.example", "a=*.::1"])
         {
             assert!(HostLists::parse(text).is_err(), "{text}");
         }
@@ -294,7 +338,8 @@ mod tests {
     fn rates_have_a_number_and_a_time() {
         let rate = Rate::parse("100 / 1m").unwrap();
         assert_eq!((rate.count.get(), rate.time), (100, Duration::from_secs(60)));
-        for text in ["", "100", "0/1s", "-1/1s", "1/0s", "1/25h", "1/2d", "4294967295/1ms"] {
+        for text in ["", "100", "0/1s", "-1/1s", "+1/1s", "1/0s", "1/25h", "1/2d", "4294967295/1ms"]
+        {
             assert!(Rate::parse(text).is_err(), "{text}");
         }
     }
@@ -317,6 +362,8 @@ mod tests {
             let refused = BucketLists::parse(&format!("*=config|{wrong}")).unwrap_err();
             assert!(refused.contains(wrong) && refused.contains(says), "{refused}");
         }
+        let nameless = BucketLists::parse("*=config,=a").unwrap_err();
+        assert!(nameless.contains("\"=a\" has no id before the `=`"), "{nameless}");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::form::Form;
 use super::value::Parse;
 
 /// The largest number of values that are mapped.
@@ -16,6 +17,16 @@ const BYTES_MAX: usize = 200;
 /// The permissions, and the roles of the database (`role:<id>`), by the value of a claim.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClaimRoles(pub BTreeMap<String, Vec<String>>);
+
+/// The algorithms with which tokens may be signed, by their names (RFC 7518, RFC 8037).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenAlgorithms(pub Vec<String>);
+
+impl TokenAlgorithms {
+    /// Every algorithm that may be named.
+    pub const ALL: [&str; 9] =
+        ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"];
+}
 
 impl Parse for ClaimRoles {
     fn parse(text: &str) -> Result<Self, String> {
@@ -32,6 +43,32 @@ impl Parse for ClaimRoles {
             meanings_of(&value, meanings).map(|all| (value, all))
         };
         found.into_iter().map(read).collect::<Result<_, _>>().map(Self)
+    }
+
+    fn form() -> Form {
+        Form::object("must be a JSON object such as {\"admins\": [\"*\"]}")
+    }
+}
+
+impl Parse for TokenAlgorithms {
+    fn parse(text: &str) -> Result<Self, String> {
+        let names = Vec::<String>::parse(text)?;
+        if names.is_empty() {
+            return Err("is empty: no token could be accepted".to_owned());
+        }
+        match names.iter().find(|name| !Self::ALL.contains(&name.as_str())) {
+            None => Ok(Self(names)),
+            Some(name) => Err(format!(
+                "{name:?} is none of {}; `none` signs nothing, and the secret of an HS algorithm \
+                 would have to be public",
+                Self::ALL.join(", ")
+            )),
+        }
+    }
+
+    fn form() -> Form {
+        let must = format!("must be names of {}, with commas between them", Self::ALL.join(", "));
+        Form::list(must, &Self::ALL.join("|"))
     }
 }
 
@@ -62,6 +99,20 @@ fn is_meaning(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn algorithms_have_public_keys() {
+        let TokenAlgorithms(names) = TokenAlgorithms::parse("RS256, EdDSA,").unwrap();
+        assert_eq!(names, ["RS256", "EdDSA"]);
+        for (wrong, says) in [
+            ("RS256,HS256", "\"HS256\" is none of RS256, "),
+            ("none", "signs nothing"),
+            (",", "no token could be accepted"),
+        ] {
+            let reason = TokenAlgorithms::parse(wrong).unwrap_err();
+            assert!(reason.contains(says), "{wrong}: {reason}");
+        }
+    }
 
     #[test]
     fn a_value_stands_for_permissions_and_roles() {

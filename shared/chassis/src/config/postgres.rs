@@ -1,7 +1,7 @@
 //! The URL of a PostgreSQL database: its parameters, and the refusal of one with which no connection
 //! could be made. Never opens a connection, and never shows a password.
 
-use super::check::out_of_bounds;
+use super::check::refused;
 use super::error::ConfigError;
 use super::mask::percent_decoded;
 use super::settings::Settings;
@@ -80,7 +80,7 @@ fn encryption(settings: &Settings, named: &Parameters) -> Result<(), ConfigError
             let shown: String = mode.chars().take(50).collect();
             let known = SSL_MODES.join(", ");
             let reason = format!("{name} is {shown:?}: use one of {known}");
-            return Err(out_of_bounds(settings, "database-url", reason));
+            return Err(refused(settings, "database-url", reason));
         }
     }
     Ok(())
@@ -93,7 +93,7 @@ fn port(settings: &Settings, named: &Parameters) -> Result<(), ConfigError> {
                       postgres://user:password@host:5432/database, and in a password %2F for /, \
                       %3F for ?, %23 for # and %40 for @"
             .to_owned();
-        let mut error = out_of_bounds(settings, "database-url", reason);
+        let mut error = refused(settings, "database-url", reason);
         // Without a host, or with a `/` in the password, part of the password stands here.
         if let ConfigError::Value { text, .. } = &mut error {
             "postgres://***".clone_into(text);
@@ -105,7 +105,7 @@ fn port(settings: &Settings, named: &Parameters) -> Result<(), ConfigError> {
             "its parameter `port` is no number from 1 to 65535: write port=5432, or leave \
                       it out"
                 .to_owned();
-        return Err(out_of_bounds(settings, "database-url", reason));
+        return Err(refused(settings, "database-url", reason));
     }
     Ok(())
 }
@@ -132,7 +132,7 @@ fn client_certificate(
         "{given} is set and {missing} is not: a certificate and its key belong together, so add \
          {missing}=/path/file.pem, or leave {given} out"
     );
-    Err(out_of_bounds(settings, "database-url", reason))
+    Err(refused(settings, "database-url", reason))
 }
 
 #[cfg(test)]

@@ -7,17 +7,25 @@ use std::time::Duration;
 
 use model::{After, Retention, Retries, ScriptLibrary, limits};
 
+use super::amount::Delay;
 use super::declare::{name_of, settings};
 use super::error::{ConfigError, Origin};
-use super::gate::{BucketLists, ClientAuth, HostLists, NameLists, Networks, Rate};
-use super::oidc::ClaimRoles;
+use super::form::{self, Bounds, Described};
+use super::gate::{BucketLists, HostLists, NameLists, Networks, Rate};
+use super::oidc::{ClaimRoles, TokenAlgorithms};
 use super::source::{Setting, Sources};
 use super::unknown::UnknownVariable;
 use super::value::{
-    Auth, BasePath, Delay, Entries, FlowchartMode, IdentityProvider, IncidentStrategy, LogFormat,
-    LogPersistence, MailServer, MisfireOfAll, NamedUrls, NodeAddress, Parse as _, Secret,
+    Auth, BasePath, Entries, IdentityProvider, MailServer, MisfireOfAll, NamedUrls, NodeAddress,
+    Parse, Secret, Sender,
 };
 use super::web_origins::WebOrigins;
+use super::web_url::{self, WebAddress};
+use super::word::{ClientAuth, FlowchartMode, IncidentStrategy, LogFormat, LogPersistence};
+
+/// What `base-url` must be.
+pub(super) const BASE_URL: &str = "must be a URL such as https://flows.example.com: http or https, a \
+    host, and perhaps a port and a path, without a login, a query and a fragment";
 
 settings! {
     /// Roles of this process, such as `ingress,executor`; `all` for every one
@@ -30,7 +38,7 @@ settings! {
     /// files
     max_connections: usize = limits::CONNECTIONS_MAX, "COUNT";
     /// URL of this address for callers from outside; `http(s)://<listen>` if not set
-    base_url: Option<String> = "", "URL";
+    base_url: Option<String> = "", "URL" like web_url::plain(BASE_URL);
     /// Path below which a proxy serves this address, such as `/staunch`: requests may have it or not,
     /// links and redirects have it; that of `base-url` if not set
     base_path: Option<BasePath> = "", "PATH";
@@ -76,17 +84,17 @@ settings! {
     /// PEM file with the private key of that certificate
     nats_tls_key: Option<PathBuf> = "", "FILE";
     /// How long a starting process waits for the first answer of NATS, 1s to 10m
-    nats_wait: Duration = "10s", "TIME";
+    nats_wait: Duration = "10s", "TIME" from "1s" to "10m";
     /// Database: `sqlite://…` or `postgres://…`
     database_url: String = "sqlite://./.staunch/staunch.db?mode=rwc", "URL";
     /// Connections to the database that read; on PostgreSQL four and `database-committers` more write
-    database_connections: u32 = "8", "COUNT";
+    database_connections: u32 = "8", "COUNT" from "1" to "1000";
     /// Transactions that commit bursts to PostgreSQL at the same time, each on its own connection, 1 to 32
-    database_committers: usize = "2", "COUNT";
+    database_committers: usize = "2", "COUNT" from "1" to "32";
     /// How long a query waits for a connection to PostgreSQL, 100ms to 1m
-    database_wait: Duration = "2s", "TIME";
+    database_wait: Duration = "2s", "TIME" from "100ms" to "1m";
     /// How long one statement may take, 1s to 10m; a transaction has three times as long
-    database_statement_time: Duration = "10s", "TIME";
+    database_statement_time: Duration = "10s", "TIME" from "1s" to "10m";
     /// The database is reached through a pooler that lends a connection for one transaction, such as
     /// PgBouncer in transaction mode
     database_pooler: bool = "false", "BOOL", num_args = 0..=1, default_missing_value = "true";
@@ -98,9 +106,9 @@ settings! {
     /// An API key with all permissions, with which others can be created
     api_key: Option<Secret> = "", "KEY";
     /// How long the token of a login is valid
-    access_token_time: Duration = "1h", "TIME";
+    access_token_time: Duration = "1h", "TIME" to "720h";
     /// How long a session lasts without a refresh of its token
-    refresh_token_time: Duration = "2h", "TIME";
+    refresh_token_time: Duration = "2h", "TIME" to "720h";
     /// The `iss` and `aud` of the tokens of logins
     token_issuer: String = "staunch", "NAME";
     /// File with the keys that sign tokens, one a line, of 32 or more characters: the first signs,
@@ -120,15 +128,15 @@ settings! {
     /// File with the first user's password
     admin_password_file: Option<PathBuf> = "", "FILE";
     /// URL of the OpenID Connect issuer whose access tokens are accepted, exactly as in their `iss`
-    oidc_issuer: Option<String> = "", "URL";
+    oidc_issuer: Option<String> = "", "URL" like form::issuer();
     /// The `aud` that these tokens must have, or several, one of which they must have
     oidc_audience: Vec<String> = "", "NAMES";
     /// URL of the issuer's keys; from its discovery document if not set
-    oidc_jwks_url: Option<String> = "", "URL";
+    oidc_jwks_url: Option<String> = "", "URL" like form::issuer();
     /// PEM file with authorities of the issuer's certificate, beside those of the system
     oidc_ca: Option<PathBuf> = "", "FILE";
     /// Algorithms with which tokens may be signed
-    oidc_algorithms: Vec<String> = "RS256,RS384,RS512,PS256,PS384,PS512,ES256,ES384,EdDSA", "NAMES";
+    oidc_algorithms: TokenAlgorithms = "RS256,RS384,RS512,PS256,PS384,PS512,ES256,ES384,EdDSA", "NAMES";
     /// Clients (`azp`, or else `client_id`) whose tokens are accepted; all if not set
     oidc_clients: Vec<String> = "", "IDS";
     /// Claims whose values are permissions; `a.b` is the member `b` of the claim `a`
@@ -143,9 +151,9 @@ settings! {
     /// Claim with a name of the caller, which the audit log shows beside its `sub`
     oidc_name_claim: Option<String> = "", "NAME";
     /// By how much the issuer's clock may differ from this one, at most 5m
-    oidc_leeway: Duration = "30s", "TIME";
+    oidc_leeway: Duration = "30s", "TIME" to "5m";
     /// How long the issuer's keys are used while it does not answer, 1m to 720h
-    oidc_keys_time: Duration = "24h", "TIME";
+    oidc_keys_time: Duration = "24h", "TIME" from "1m" to "720h";
     /// Lets the issuer be `http://` on loopback, for development
     oidc_http: bool = "false", "BOOL", num_args = 0..=1, default_missing_value = "true";
     /// Not a setting: see `oidc_jwks_url`
@@ -158,37 +166,37 @@ settings! {
     cors_origins: WebOrigins = "", "ORIGINS";
     /// Bytes of a request's body, at most 8388608. What is left of it without its large values travels in
     /// one message of 524288 bytes
-    max_body_bytes: usize = limits::COMMAND_BYTES_MAX, "BYTES";
+    max_body_bytes: usize = limits::COMMAND_BYTES_MAX, "BYTES" to "8388608";
     /// Waiting commands above which the HTTP API accepts no more
     max_backlog: u64 = limits::BACKLOG_MAX, "COUNT";
     /// Filter of log lines, such as `info` or `warn,executor=debug`
-    log: String = "info", "FILTER";
+    log: String = "info", "FILTER" like form::log_filter();
     /// The form of the log: `text` or `json`
     log_format: LogFormat = "text", "FORMAT";
     /// Address for traces by OTLP over HTTP, such as `http://localhost:4318`
-    otlp_endpoint: Option<String> = "", "URL";
+    otlp_endpoint: Option<WebAddress> = "", "URL";
     /// The name of this node; the host name with a random suffix if not set
     node: String = "", "NAME";
     /// URL at which `staunch doctor`, `staunch top` and validations reach the HTTP API of this node and
     /// no other, such as `http://10.0.0.1:5001`; its own address if not set, or `base-url` with `tls-cert`
     node_address: Option<NodeAddress> = "", "URL";
-    /// Instances that one executor works on at the same time
-    executor_concurrency: usize = "256", "COUNT";
+    /// Instances that one executor works on at the same time, at most 100000
+    executor_concurrency: usize = "256", "COUNT" to "100000";
     /// Activities that an instance may run without a wait, before it ends with an incident
     executor_steps_max: u64 = "1000000", "COUNT";
     /// How long an event is kept while no instance waits for it, 1s to 720h
-    event_wait: Duration = "24h", "TIME";
+    event_wait: Duration = "24h", "TIME" from "1s" to "720h";
     /// Bytes of a payload: a file or body that rests beside its instance, 1 MiB to 4 GiB
-    payload_bytes: u64 = "104857600", "BYTES";
+    payload_bytes: u64 = "104857600", "BYTES" from "1048576" to "4294967296";
     /// Bytes above which a value, a file or a body rests beside its instance, 4 KiB to 256 KiB
-    payload_above: usize = "262144", "BYTES";
+    payload_above: usize = "262144", "BYTES" from "4096" to "262144";
     /// How long a payload is kept that no instance uses: longer than a message that names it is on its
     /// way, 1h to 720h
-    payload_kept: Duration = "192h", "TIME";
+    payload_kept: Duration = "192h", "TIME" from "1h" to "720h";
     /// Where payloads rest: `database`, `nats` (a JetStream object store), `s3://bucket/prefix` with the
     /// usual AWS_… variables, or a folder that all nodes share; the database if not set. With several,
     /// new ones rest in the first, and earlier ones are read from the others
-    payload_store: Vec<String> = "", "PLACES";
+    payload_store: Vec<String> = "", "PLACES" like form::places();
     /// How flowcharts run where neither the start nor the definition says it: `counter` or `token`
     flowchart_mode: FlowchartMode = "counter", "MODE";
     /// What an incident does where the definition names no strategy: `fault` (the instance ends) or
@@ -201,19 +209,19 @@ settings! {
     /// `{"http": {"attempts": 5, "delay": "1s", "backoff": "exponential"}}`
     retry_strategies: Retries = "", "JSON";
     /// How long a lease lasts without being renewed, 1s to 60s
-    lease_ttl: Duration = "4s", "TIME";
+    lease_ttl: Duration = "4s", "TIME" from "1s" to "60s";
     /// How long a command waits here for a lease that another node holds, before it is sent back
-    lease_wait: Duration = "2s", "TIME";
+    lease_wait: Duration = "2s", "TIME" to "60s";
     /// How long a node that is not heard of still counts as live, 1s to 60s
-    presence_ttl: Duration = "3s", "TIME";
+    presence_ttl: Duration = "3s", "TIME" from "1s" to "60s";
     /// How long a delivered command may go without a progress message, at most the 3s of the
     /// consumer
-    ack_wait: Duration = "3s", "TIME";
+    ack_wait: Duration = "3s", "TIME" to "3s";
     /// Seconds in which a stopping process may finish its work in progress
     drain_seconds: u64 = "30", "SECONDS";
     /// How long a process with HTTP callers still answers them after SIGTERM, while readiness says
     /// 503 and every answer ends its connection; for load balancers that learn late, at most 5m
-    drain_delay: Delay = "5s", "TIME";
+    drain_delay: Delay = "5s", "TIME" to "5m";
     /// Milliseconds that one script may run
     script_time_ms: u64 = limits::SCRIPT_TIME_MAX.as_millis(), "MILLISECONDS";
     /// Values that scripts may read with `getConfig` and `Configuration`, such as
@@ -244,7 +252,7 @@ settings! {
     /// start, `smtp://…?tls=none` without TLS
     smtp_url: Option<MailServer> = "", "URL";
     /// Sender of mails that name none
-    smtp_from: Option<String> = "", "ADDRESS";
+    smtp_from: Option<Sender> = "", "ADDRESS";
     /// PEM file with an authority that the mail server's certificate may come from
     smtp_ca: Option<PathBuf> = "", "FILE";
     /// Folder below which workflows may read and write files; off if not set
@@ -253,22 +261,22 @@ settings! {
     misfire: Option<MisfireOfAll> = "", "POLICY", hide = true;
     /// How long finished instances are kept, such as `30d`, at least 1h; for ever if not set. A
     /// definition says it for its own instances with `customProperties.retention`
-    retain_finished: Option<Duration> = "", "TIME";
+    retain_finished: Option<Duration> = "", "TIME" from "1h";
     /// How long cancelled instances are kept; for ever if not set
-    retain_cancelled: Option<Duration> = "", "TIME";
+    retain_cancelled: Option<Duration> = "", "TIME" from "1h";
     /// How long faulted instances are kept; for ever if not set
-    retain_faulted: Option<Duration> = "", "TIME";
+    retain_faulted: Option<Duration> = "", "TIME" from "1h";
     /// Where instances are written before they are removed: a folder, or `s3://bucket/prefix` with
     /// the usual AWS_… variables; they are removed without a copy if not set
-    archive_to: Option<String> = "", "PLACE";
+    archive_to: Option<String> = "", "PLACE" like form::place();
     /// How long entries of the audit log are kept; for ever if not set
-    retain_audit: Option<Duration> = "", "TIME";
+    retain_audit: Option<Duration> = "", "TIME" from "1h";
     /// How long dead letters are kept, if that is shorter than the 30 days of their stream
-    retain_dead: Option<Duration> = "", "TIME";
+    retain_dead: Option<Duration> = "", "TIME" from "1h";
     /// Seconds between two looks for what is no longer kept, from 1 to 86400
-    retain_every_seconds: u64 = "600", "SECONDS";
-    /// Seconds between two scans for timers that were not announced
-    timer_scan_seconds: u64 = "5", "SECONDS";
+    retain_every_seconds: u64 = "600", "SECONDS" from "1" to "86400";
+    /// Seconds between two scans for timers that were not announced, at most 3600
+    timer_scan_seconds: u64 = "5", "SECONDS" to "3600";
 }
 
 /// An address that a client can use: a server that listens on every address has this machine's own.
@@ -291,6 +299,14 @@ impl Settings {
     #[must_use]
     pub fn is_default(&self, name: &str) -> bool {
         self.all.iter().any(|one| one.name == name && one.origin == Origin::Default)
+    }
+
+    /// True if a flag, variable or file gives this setting a value that is not empty.
+    #[must_use]
+    pub fn is_given(&self, name: &str) -> bool {
+        self.all
+            .iter()
+            .any(|one| one.name == name && one.origin != Origin::Default && !one.value.is_empty())
     }
 
     /// The value of this setting as text; secrets and passwords are masked. Empty for an unknown name.

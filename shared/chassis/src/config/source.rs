@@ -1,12 +1,15 @@
 //! The sources of values, and their order.
 
+use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use toml::de::DeTable;
 use toml::{Table, Value};
 
 use super::error::{ConfigError, Origin};
+use super::form::Bounds;
 use super::value::Parse;
 
 /// The largest file with the value of one setting.
@@ -26,6 +29,9 @@ pub struct Setting {
     /// The file that a variable `STAUNCH_<NAME>_FILE` names, with the value.
     #[serde(skip)]
     pub file: Option<PathBuf>,
+    /// The line of the configuration file with it.
+    #[serde(skip)]
+    pub line: Option<usize>,
 }
 
 /// A value as text, and where it was found.
@@ -33,19 +39,30 @@ struct Found {
     text: String,
     origin: Origin,
     file: Option<PathBuf>,
+    line: Option<usize>,
+    /// Why no setting takes such a value.
+    fault: Option<&'static str>,
 }
 
 impl Found {
     fn of(text: impl Into<String>, origin: Origin) -> Self {
-        Self { text: text.into(), origin, file: None }
+        Self { text: text.into(), origin, file: None, line: None, fault: None }
     }
+}
+
+/// The configuration file.
+struct File {
+    path: PathBuf,
+    table: Table,
+    /// The lines of the keys.
+    lines: BTreeMap<String, usize>,
 }
 
 /// The sources in which values are looked up.
 pub(super) struct Sources<'a> {
     names: &'a [&'static str],
     variable: &'a dyn Fn(&str) -> Option<String>,
-    file: Option<(PathBuf, Table)>,
+    file: Option<File>,
     /// Defaults that differ from the usual ones.
     defaults: Vec<(&'static str, String)>,
     settings: Vec<Setting>,
@@ -70,9 +87,9 @@ impl<'a> Sources<'a> {
         };
         let file = match path {
             Some(path) => {
-                let table = read(&path)?;
-                check(&path, &table, names)?;
-                Some((path, table))
+                let file = read(path)?;
+                check(&file, names)?;
+                Some(file)
             }
             None => None,
         };
@@ -82,27 +99,37 @@ impl<'a> Sources<'a> {
     /// The value of one setting.
     ///
     /// # Errors
-    /// [`ConfigError::Value`] when its text cannot be read.
+    /// [`ConfigError::Value`] when its text cannot be read, or is out of bounds.
     pub(super) fn take<T: Parse>(
         &mut self,
         name: &'static str,
         flag: Option<&str>,
         default: &str,
+        bounds: Bounds,
     ) -> Result<T, ConfigError> {
         let found = self.look_up(name, flag)?;
-        let Found { text, origin, file } = match found {
+        let Found { text, origin, file, line, fault } = match found {
             Some(found) => found,
             None => Found::of(self.default(name).unwrap_or(default), Origin::Default),
         };
         let shown = T::shown(&text);
-        match T::parse(&text) {
+        let amount = |text: &str| T::parse(text).ok()?.amount();
+        let read = match fault {
+            Some(fault) => Err(fault.to_owned()),
+            None => T::parse(&text),
+        };
+        let read = read.and_then(|value| {
+            bounds.check(value.amount(), amount)?;
+            Ok(value)
+        });
+        match read {
             Ok(value) => {
                 if T::IS_SETTING {
-                    self.settings.push(Setting { name, value: shown, origin, file });
+                    self.settings.push(Setting { name, value: shown, origin, file, line });
                 }
                 Ok(value)
             }
-            Err(reason) => Err(ConfigError::Value { name, text: shown, origin, reason }),
+            Err(reason) => Err(ConfigError::Value { name, text: shown, origin, line, reason }),
         }
     }
 
@@ -141,17 +168,11 @@ impl<'a> Sources<'a> {
             (None, Some(found)) => return Ok(Some(found)),
             (None, None) => {}
         }
-        let Some((path, table)) = &self.file else { return Ok(None) };
-        let Some(value) = table.get(name) else { return Ok(None) };
-        match text(value) {
-            Some(text) => Ok(Some(Found::of(text, Origin::File(path.clone())))),
-            None => Err(ConfigError::Value {
-                name,
-                text: value.type_str().to_owned(),
-                origin: Origin::File(path.clone()),
-                reason: "must be a text, a number, true, false or a list of texts".to_owned(),
-            }),
-        }
+        let Some(file) = &self.file else { return Ok(None) };
+        let Some(value) = file.table.get(name) else { return Ok(None) };
+        let (text, fault) = text(value);
+        let (origin, line) = (Origin::File(file.path.clone()), file.lines.get(name).copied());
+        Ok(Some(Found { text, origin, file: None, line, fault }))
     }
 }
 
@@ -169,8 +190,8 @@ impl Sources<'_> {
         let Some(path) = path else { return Ok(None) };
         let (origin, file) = (Origin::Variable(variable), PathBuf::from(&path));
         match value_in(&file) {
-            Ok(text) => Ok(Some(Found { text, origin, file: Some(file) })),
-            Err(reason) => Err(ConfigError::Value { name, text: path, origin, reason }),
+            Ok(text) => Ok(Some(Found { file: Some(file), ..Found::of(text, origin) })),
+            Err(reason) => Err(ConfigError::Value { name, text: path, origin, line: None, reason }),
         }
     }
 }
@@ -218,10 +239,20 @@ pub(crate) fn value_in(path: &Path) -> Result<String, String> {
     Err(format!("the file cannot be read: {reason}"))
 }
 
-fn read(path: &Path) -> Result<Table, ConfigError> {
+fn read(path: PathBuf) -> Result<File, ConfigError> {
     let failed = |reason: String| ConfigError::File { path: path.display().to_string(), reason };
-    let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
-    text.parse().map_err(|error: toml::de::Error| failed(on_one_line(&error, &text)))
+    let text = std::fs::read_to_string(&path).map_err(|error| failed(error.to_string()))?;
+    let table = text.parse::<Table>().map_err(|error| failed(on_one_line(&error, &text)))?;
+    let lines = lines_of(&text);
+    Ok(File { path, table, lines })
+}
+
+/// The line of each key at the top of the file.
+fn lines_of(text: &str) -> BTreeMap<String, usize> {
+    let Ok(table) = DeTable::parse(text) else { return BTreeMap::new() };
+    let line = |at: usize| text.get(..at).unwrap_or_default().matches('\n').count() + 1;
+    let keys = table.get_ref().keys();
+    keys.map(|key| (key.get_ref().to_string(), line(key.span().start))).collect()
 }
 
 /// The error with its place, on one line and without the text there, which may be a secret.
@@ -235,27 +266,40 @@ fn on_one_line(error: &toml::de::Error, text: &str) -> String {
     format!("line {line}, column {column}: {message}")
 }
 
-fn check(path: &Path, table: &Table, names: &[&'static str]) -> Result<(), ConfigError> {
-    match table.keys().find(|key| !names.contains(&key.as_str())) {
+fn check(file: &File, names: &[&'static str]) -> Result<(), ConfigError> {
+    match file.table.keys().find(|key| !names.contains(&key.as_str())) {
         None => Ok(()),
         Some(key) => Err(ConfigError::Unknown {
-            path: path.display().to_string(),
+            path: file.path.display().to_string(),
             key: key.clone(),
             nearest: nearest(key, names),
         }),
     }
 }
 
-fn text(value: &Value) -> Option<String> {
+/// A value as text, and why no setting takes its kind. What is no list of texts is left to the setting,
+/// which says what it takes.
+fn text(value: &Value) -> (String, Option<&'static str>) {
     match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Integer(number) => Some(number.to_string()),
-        Value::Boolean(value) => Some(value.to_string()),
+        Value::String(text) => (text.clone(), None),
+        Value::Integer(_) | Value::Boolean(_) | Value::Float(_) => (value.to_string(), None),
         Value::Array(items) => {
-            let items: Option<Vec<_>> = items.iter().map(Value::as_str).collect();
-            items.map(|items| items.join(","))
+            let is_no_text =
+                |item: &Value| item.is_array() || item.is_table() || item.is_datetime();
+            let fault = items.iter().any(is_no_text).then_some("must be a text or a list of texts");
+            let texts: Vec<_> = items.iter().map(|item| text(item).0).collect();
+            (texts.join(","), fault)
         }
-        Value::Float(_) | Value::Datetime(_) | Value::Table(_) => None,
+        Value::Datetime(_) => {
+            (value.to_string(), Some("must be a text: write the value between quotes"))
+        }
+        Value::Table(_) => (
+            value.to_string(),
+            Some(
+                "must be a text, a number, true, false or a list of texts: write a JSON object \
+                 between quotes, such as '{\"a\": 1}'",
+            ),
+        ),
     }
 }
 
@@ -289,6 +333,16 @@ fn distance(one: &str, other: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn keys_have_their_lines() {
+        let text =
+            "# first\nlog = \"\"\"\nnode = 1\n\"\"\"\n\n\"drain-seconds\" = 1.5\n[node]\na = 1\n";
+        let lines = lines_of(text);
+        let found = ["log", "drain-seconds", "node"].map(|key| lines.get(key).copied());
+        assert_eq!(found, [Some(2), Some(6), Some(7)]);
+        assert!(lines_of("no toml").is_empty());
+    }
 
     #[test]
     fn distances_are_counted() {

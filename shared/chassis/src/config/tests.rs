@@ -7,6 +7,8 @@ use model::limits;
 
 use super::*;
 
+mod odd;
+
 fn resolve(args: &Args, variables: &[(&str, &str)]) -> Result<Settings, ConfigError> {
     let variables: BTreeMap<_, _> = variables.iter().copied().collect();
     Settings::resolve(args, &|name| variables.get(name).map(|text| (*text).to_owned()))
@@ -263,7 +265,10 @@ fn a_value_that_cannot_be_read_says_what_it_should_be() {
         (Args { auth: some("jwt"), ..Args::default() }, "`auth` = oidc"),
         (Args { auth: some("none,api-key"), ..Args::default() }, "none or api-key"),
         (Args { auth: some("api-key,"), ..Args::default() }, "none or api-key"),
-        (Args { refresh_token_time: some("59m"), ..Args::default() }, "between access-token-time"),
+        (
+            Args { refresh_token_time: some("59m"), ..Args::default() },
+            "at least access-token-time, which is 1h",
+        ),
         (Args { access_token_time: some("721h"), ..Args::default() }, "at most 720h"),
         (Args { jwks_url: some("https://idp"), ..Args::default() }, "oidc-jwks-url"),
         (Args { jwt_issuer: some("idp"), ..Args::default() }, "oidc-issuer"),

@@ -4,15 +4,21 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use model::{Retries, Retry, ScriptLibrary};
 use serde_json::Value;
 
+use super::form::Form;
 use super::mask::masked;
 
 const RENAMED: &str = "tokens of an identity provider are accepted with `auth` = oidc; its settings are \
     oidc-issuer, oidc-audience and oidc-jwks-url";
+const ENTRIES: &str = "must be entries such as Key=value, separated by commas";
+const MAIL_SERVER: &str = "must begin with smtp:// or smtps:// and name a host";
+const NODE_ADDRESS: &str = "must be the URL of this node, such as http://10.0.0.1:5001";
+const SENDER: &str = "must be an address such as shop@example.org, or Shop <shop@example.org>";
+/// The schemes of databases that workflows may use.
+const DATABASES: [&str; 5] = ["postgres", "postgresql", "mysql", "mariadb", "sqlite"];
 const SCHEMES: &str = "must be none or api-key, identity, oidc, or several of these separated by \
     commas";
 
@@ -26,6 +32,14 @@ pub(super) trait Parse: Sized {
     /// # Errors
     /// The values that are allowed.
     fn parse(text: &str) -> Result<Self, String>;
+
+    /// The texts that it takes, as far as a pattern can say it.
+    fn form() -> Form;
+
+    /// A number, or the milliseconds of a time, for its bounds; none if it is neither.
+    fn amount(&self) -> Option<u128> {
+        None
+    }
 
     /// The text as it may be shown.
     fn shown(text: &str) -> String {
@@ -56,10 +70,6 @@ impl fmt::Debug for Secret {
         f.write_str("Secret(***)")
     }
 }
-
-/// A time that may be none: `0s`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Delay(pub Duration);
 
 /// A path that begins with a slash and does not end with one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,42 +119,6 @@ impl Entries {
     }
 }
 
-/// The form of the log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LogFormat {
-    /// For people.
-    Text,
-    /// One JSON object per line.
-    Json,
-}
-
-/// How flowcharts run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FlowchartMode {
-    /// An activity runs once all paths to it are done.
-    Counter,
-    /// An activity runs by its merge mode.
-    Token,
-}
-
-/// What an incident does to its instance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IncidentStrategy {
-    /// The instance ends as faulted.
-    Fault,
-    /// Other branches go on.
-    ContinueWithIncidents,
-}
-
-/// Whether the journal keeps values of inputs and outputs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LogPersistence {
-    /// It keeps them.
-    Include,
-    /// It leaves them out.
-    Exclude,
-}
-
 /// URLs by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedUrls(pub Vec<(String, String)>);
@@ -152,6 +126,10 @@ pub struct NamedUrls(pub Vec<(String, String)>);
 /// The URL of a mail server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MailServer(pub String);
+
+/// The sender of a mail: an address, perhaps with a name before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sender(pub String);
 
 /// A setting of an identity provider under a name that it does not have here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,11 +143,19 @@ impl Parse for String {
     fn parse(text: &str) -> Result<Self, String> {
         if text.is_empty() { Err("must not be empty".to_owned()) } else { Ok(text.to_owned()) }
     }
+
+    fn form() -> Form {
+        Form::any()
+    }
 }
 
 impl Parse for Secret {
     fn parse(text: &str) -> Result<Self, String> {
         String::parse(text).map(Self)
+    }
+
+    fn form() -> Form {
+        Form::secret()
     }
 
     fn shown(text: &str) -> String {
@@ -181,6 +167,10 @@ impl Parse for PathBuf {
     fn parse(text: &str) -> Result<Self, String> {
         String::parse(text).map(Self::from)
     }
+
+    fn form() -> Form {
+        Form::any()
+    }
 }
 
 impl<T: Parse> Parse for Option<T> {
@@ -188,6 +178,14 @@ impl<T: Parse> Parse for Option<T> {
 
     fn parse(text: &str) -> Result<Self, String> {
         if text.is_empty() { Ok(None) } else { T::parse(text).map(Some) }
+    }
+
+    fn form() -> Form {
+        T::form()
+    }
+
+    fn amount(&self) -> Option<u128> {
+        self.as_ref()?.amount()
     }
 
     fn shown(text: &str) -> String {
@@ -200,12 +198,23 @@ impl Parse for Vec<String> {
         let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
         Ok(items.map(str::to_owned).collect())
     }
+
+    fn form() -> Form {
+        Form::any()
+    }
 }
 
 impl Parse for Vec<ScriptLibrary> {
     fn parse(text: &str) -> Result<Self, String> {
         let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
         items.map(str::parse).collect()
+    }
+
+    fn form() -> Form {
+        let named = ScriptLibrary::ALL.into_iter().filter_map(|one| one.globals().first().copied());
+        let names = named.collect::<Vec<_>>();
+        let must = format!("must be names of {}, with commas between them", names.join(", "));
+        Form::list(must, &names.join("|"))
     }
 }
 
@@ -216,31 +225,62 @@ impl Parse for Entries {
             Some((key, value)) if !key.trim().is_empty() => {
                 Ok((key.trim().to_owned(), value.trim().to_owned()))
             }
-            _ => Err("must be entries such as Key=value, separated by commas".to_owned()),
+            _ => Err(ENTRIES.to_owned()),
         });
         entries.collect::<Result<_, _>>().map(Self)
     }
 
+    fn form() -> Form {
+        Form::list(ENTRIES, "[^=,]*[^=,\\s][^=,]*=[^,]*")
+    }
+
+    /// An item without `=` may be the rest of a value with a comma.
     fn shown(text: &str) -> String {
-        let keys = text.split(',').filter_map(|item| item.split_once('='));
-        let keys: Vec<_> = keys.map(|(key, _)| format!("{}=***", key.trim())).collect();
-        keys.join(",")
+        let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+        let shown: Vec<_> = items
+            .map(|item| match item.split_once('=') {
+                Some((key, _)) => format!("{}=***", key.trim()),
+                None => "***".to_owned(),
+            })
+            .collect();
+        shown.join(",")
     }
 }
 
 impl Parse for NamedUrls {
     fn parse(text: &str) -> Result<Self, String> {
-        let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
-        let named = items.map(|item| match item.split_once('=') {
-            Some((name, url)) if !name.trim().is_empty() && url.contains(':') => {
-                Ok((name.trim().to_owned(), url.trim().to_owned()))
+        let mut urls: Vec<(String, String)> = Vec::new();
+        for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
+            let (name, url) = named_url(item).ok_or_else(named_urls)?;
+            if urls.iter().any(|(known, _)| known == name) {
+                return Err(format!("must have one URL for each name, and {name:?} has two"));
             }
-            _ => {
-                Err("must be NAME=URL, such as shop=postgres://user:password@host/shop".to_owned())
-            }
-        });
-        named.collect::<Result<_, _>>().map(Self)
+            urls.push((name.to_owned(), url.to_owned()));
+        }
+        Ok(Self(urls))
     }
+
+    fn form() -> Form {
+        let schemes = DATABASES.join("|");
+        Form::list(named_urls(), &format!("[^=,]*[^=,\\s][^=,]*=\\s*(?:{schemes}):[^,]+"))
+    }
+}
+
+/// The name and the URL of an item; none if it is no database that can be called.
+fn named_url(item: &str) -> Option<(&str, &str)> {
+    let (name, url) = item.split_once('=')?;
+    let (name, url) = (name.trim(), url.trim());
+    let (scheme, rest) = url.split_once(':')?;
+    let is_right = !name.is_empty() && DATABASES.contains(&scheme) && !rest.is_empty();
+    is_right.then_some((name, url))
+}
+
+fn named_urls() -> String {
+    format!(
+        "must be NAME=URL, such as shop=postgres://user:password@host/shop, with one of the schemes \
+         {}",
+        DATABASES.join(", ")
+    )
 }
 
 impl Parse for MailServer {
@@ -248,59 +288,27 @@ impl Parse for MailServer {
         let rest = text.strip_prefix("smtp://").or_else(|| text.strip_prefix("smtps://"));
         match rest {
             Some(rest) if !rest.is_empty() => Ok(Self(text.to_owned())),
-            _ => Err("must begin with smtp:// or smtps:// and name a host".to_owned()),
+            _ => Err(MAIL_SERVER.to_owned()),
         }
     }
-}
 
-impl Parse for bool {
-    fn parse(text: &str) -> Result<Self, String> {
-        match text {
-            "true" | "1" | "yes" | "on" => Ok(true),
-            "false" | "0" | "no" | "off" => Ok(false),
-            _ => Err("must be true or false".to_owned()),
-        }
+    fn form() -> Form {
+        Form::of(MAIL_SERVER, "smtps?://[\\s\\S]+")
     }
 }
 
-impl Parse for usize {
+impl Parse for Sender {
     fn parse(text: &str) -> Result<Self, String> {
-        match text.replace('_', "").parse() {
-            Ok(0) | Err(_) => Err("must be a whole number above 0".to_owned()),
-            Ok(number) => Ok(number),
-        }
-    }
-}
-
-impl Parse for u64 {
-    fn parse(text: &str) -> Result<Self, String> {
-        let number = usize::parse(text)?;
-        Self::try_from(number).map_err(|error| error.to_string())
-    }
-}
-
-impl Parse for u32 {
-    fn parse(text: &str) -> Result<Self, String> {
-        let number = usize::parse(text)?;
-        Self::try_from(number).map_err(|error| error.to_string())
-    }
-}
-
-impl Parse for Duration {
-    fn parse(text: &str) -> Result<Self, String> {
-        let wrong = || "must be a time such as 500ms, 30s, 5m, 1h or 30d".to_owned();
-        let unit_at = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(wrong)?;
-        let (number, unit) = text.split_at(unit_at);
-        let Ok(number) = number.parse::<u64>() else { return Err(wrong()) };
-        let time = match unit.trim() {
-            "ms" => Some(Self::from_millis(number)),
-            "s" => Some(Self::from_secs(number)),
-            "m" => number.checked_mul(60).map(Self::from_secs),
-            "h" => number.checked_mul(3_600).map(Self::from_secs),
-            "d" => number.checked_mul(86_400).map(Self::from_secs),
-            _ => None,
+        let sides = text.rsplit_once('@');
+        let is_right = |(name, domain): (&str, &str)| {
+            let is_blank = |c: Option<char>| c.is_none_or(char::is_whitespace);
+            !is_blank(name.chars().next_back()) && !is_blank(domain.chars().next())
         };
-        time.filter(|time| !time.is_zero()).ok_or_else(wrong)
+        if sides.is_some_and(is_right) { Ok(Self(text.to_owned())) } else { Err(SENDER.to_owned()) }
+    }
+
+    fn form() -> Form {
+        Form::of(SENDER, "[\\s\\S]*\\S@\\S[\\s\\S]*")
     }
 }
 
@@ -312,8 +320,12 @@ impl Parse for NodeAddress {
             Some(rest) if is_host(rest) && !rest.contains([' ', '?', '#', '@', ',', '*']) => {
                 Ok(Self(text.trim_end_matches('/').to_owned()))
             }
-            _ => Err("must be the URL of this node, such as http://10.0.0.1:5001".to_owned()),
+            _ => Err(NODE_ADDRESS.to_owned()),
         }
+    }
+
+    fn form() -> Form {
+        Form::of(NODE_ADDRESS, "https?://[^ ?#@,*/:][^ ?#@,*]*")
     }
 }
 
@@ -326,12 +338,9 @@ impl Parse for BasePath {
         let wrong = "must be a path such as /staunch, of letters, digits, dashes and dots";
         if is_right { Ok(Self(path.to_owned())) } else { Err(wrong.to_owned()) }
     }
-}
 
-impl Parse for Delay {
-    fn parse(text: &str) -> Result<Self, String> {
-        let is_none = matches!(text.trim(), "0" | "0s" | "0ms");
-        if is_none { Ok(Self(Duration::ZERO)) } else { Duration::parse(text).map(Self) }
+    fn form() -> Form {
+        Form::any()
     }
 }
 
@@ -340,6 +349,10 @@ impl Parse for SocketAddr {
         let text = text.replace("localhost:", "127.0.0.1:");
         let wrong = "must be an address and a port, such as 127.0.0.1:5001 or [::1]:5001";
         text.parse().or(Err(wrong.to_owned()))
+    }
+
+    fn form() -> Form {
+        Form::any()
     }
 }
 
@@ -360,45 +373,9 @@ impl Parse for Auth {
         }
         Ok(auth)
     }
-}
 
-impl Parse for LogFormat {
-    fn parse(text: &str) -> Result<Self, String> {
-        match text {
-            "text" => Ok(Self::Text),
-            "json" => Ok(Self::Json),
-            _ => Err("must be text or json".to_owned()),
-        }
-    }
-}
-
-impl Parse for FlowchartMode {
-    fn parse(text: &str) -> Result<Self, String> {
-        match text {
-            "counter" => Ok(Self::Counter),
-            "token" => Ok(Self::Token),
-            _ => Err("must be counter or token".to_owned()),
-        }
-    }
-}
-
-impl Parse for IncidentStrategy {
-    fn parse(text: &str) -> Result<Self, String> {
-        match text {
-            "fault" => Ok(Self::Fault),
-            "continue-with-incidents" => Ok(Self::ContinueWithIncidents),
-            _ => Err("must be fault or continue-with-incidents".to_owned()),
-        }
-    }
-}
-
-impl Parse for LogPersistence {
-    fn parse(text: &str) -> Result<Self, String> {
-        match text {
-            "include" => Ok(Self::Include),
-            "exclude" => Ok(Self::Exclude),
-            _ => Err("must be include or exclude".to_owned()),
-        }
+    fn form() -> Form {
+        Form::list(SCHEMES, "none|api-key|identity|oidc")
     }
 }
 
@@ -415,6 +392,10 @@ impl Parse for Retries {
         };
         found.into_iter().map(read).collect()
     }
+
+    fn form() -> Form {
+        Form::object("must be a JSON object of retries by name")
+    }
 }
 
 impl Parse for IdentityProvider {
@@ -422,6 +403,10 @@ impl Parse for IdentityProvider {
 
     fn parse(_: &str) -> Result<Self, String> {
         Err(RENAMED.to_owned())
+    }
+
+    fn form() -> Form {
+        Form::any()
     }
 }
 
@@ -432,6 +417,10 @@ impl Parse for MisfireOfAll {
         let instead =
             "a schedule has its own: set the input `misfire` of the activity (Timer, Cron)";
         Err(instead.to_owned())
+    }
+
+    fn form() -> Form {
+        Form::any()
     }
 }
 
@@ -446,6 +435,8 @@ mod tests {
             entries.values().iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
         assert_eq!(entries, [("Shop:Url", "https://a/?x=1"), ("Tries", "3")]);
         assert_eq!(Entries::shown("Shop:Key=secret,B=2"), "Shop:Key=***,B=***");
+        assert_eq!(Entries::shown("Key=begin,the rest"), "Key=***,***");
+        assert_eq!((Entries::shown("novalue"), Entries::shown("")), ("***".into(), String::new()));
         assert_eq!(Entries::parse("").unwrap(), Entries::default());
         assert!(Entries::parse("nothing").is_err());
         assert!(Entries::parse("=value").is_err());
@@ -457,7 +448,23 @@ mod tests {
             NamedUrls::parse("shop=postgres://h/d?a=b, b=sqlite::memory:").unwrap();
         assert_eq!(urls[0], ("shop".to_owned(), "postgres://h/d?a=b".to_owned()));
         assert_eq!(urls[1].0, "b");
-        assert!(NamedUrls::parse("postgres://h/d").is_err());
+        for wrong in ["postgres://h/d", "=postgres://h/d", "a=oracle://h", "a=postgres", "a=mysql:"]
+        {
+            let reason = NamedUrls::parse(wrong).unwrap_err();
+            assert!(reason.contains("shop=postgres://") && reason.contains("sqlite"), "{reason}");
+        }
+        let twice = NamedUrls::parse("a=sqlite://x,a=sqlite://y").unwrap_err();
+        assert!(twice.contains("\"a\" has two"), "{twice}");
         assert!(MailServer::parse("http://h").is_err() && MailServer::parse("smtps://h").is_ok());
+    }
+
+    #[test]
+    fn a_sender_has_an_address() {
+        for good in ["shop@example.org", "Shop, Inc <shop@example.org>"] {
+            assert_eq!(Sender::parse(good), Ok(Sender(good.to_owned())));
+        }
+        for wrong in ["nobody", "@example.org", "shop@", "shop @ example.org"] {
+            assert!(Sender::parse(wrong).unwrap_err().contains("shop@example.org"), "{wrong}");
+        }
     }
 }

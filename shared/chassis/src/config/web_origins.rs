@@ -3,6 +3,7 @@
 use std::net::Ipv6Addr;
 use std::str::FromStr;
 
+use super::form::{Form, PORT, ipv6};
 use super::value::Parse;
 
 const WRONG: &str = "must be origins such as https://studio.example or http://localhost:3000, \
@@ -34,6 +35,12 @@ impl Parse for WebOrigins {
         let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
         let origins: Option<_> = items.map(origin).collect();
         origins.map(Self).ok_or_else(|| WRONG.to_owned())
+    }
+
+    fn form() -> Form {
+        let label = "[A-Za-z0-9_-]+";
+        let host = format!("(?:{label}(?:\\.{label})*|\\[{}\\])", ipv6());
+        Form::list(WRONG, &format!("(?i:https?)://{host}(?::{PORT})?"))
     }
 }
 

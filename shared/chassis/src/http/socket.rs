@@ -29,13 +29,43 @@ pub async fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     }
 }
 
-/// Refuses an address that is that of none of the sockets that systemd has passed, if it has passed any.
-/// Takes none of them.
+/// Refuses sockets that systemd has passed and that this process would keep without an answer: it listens
+/// on no address, or on another one, or there are several. Takes none of them.
 ///
 /// # Errors
 /// What to write where.
-pub fn check_passed(address: SocketAddr) -> io::Result<()> {
-    of_passed(|sockets| place(sockets, address).map(drop))
+pub fn check_passed(address: Option<SocketAddr>) -> io::Result<()> {
+    of_passed(|sockets| fit(sockets, address))
+}
+
+/// Each of these sockets has a listener.
+fn fit(sockets: &[StdListener], address: Option<SocketAddr>) -> io::Result<()> {
+    let wrong = |text: String| Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+    let Some(address) = address else {
+        return match sockets {
+            [] => Ok(()),
+            _ => wrong(format!(
+                "systemd has passed the socket of {}, and this node has no role that answers there: \
+                 disable the socket unit, or add the role ingress",
+                shown(sockets)?
+            )),
+        };
+    };
+    place(sockets, address)?;
+    match sockets {
+        [] | [_] => Ok(()),
+        _ => wrong(format!(
+            "systemd has passed the sockets of {}, and a node answers at one of them: leave only \
+             ListenStream={address} in the socket unit",
+            shown(sockets)?
+        )),
+    }
+}
+
+/// The addresses of these sockets.
+fn shown(sockets: &[StdListener]) -> io::Result<String> {
+    let shown = sockets.iter().map(|socket| Ok(socket.local_addr()?.to_string()));
+    Ok(shown.collect::<io::Result<Vec<_>>>()?.join(", "))
 }
 
 fn all(mut sockets: ListenFd) -> Result<Vec<StdListener>, String> {
@@ -59,10 +89,9 @@ fn place(sockets: &[StdListener], address: SocketAddr) -> io::Result<Option<usiz
     if place.is_some() || sockets.is_empty() {
         return Ok(place);
     }
-    let others: Vec<_> = addresses.iter().map(ToString::to_string).collect();
     let text = format!(
         "systemd has passed the socket of {}: write the same address in ListenStream= and --listen",
-        others.join(", ")
+        shown(sockets)?
     );
     Err(io::Error::new(io::ErrorKind::AddrNotAvailable, text))
 }
@@ -82,5 +111,24 @@ mod tests {
         assert_eq!(place(&[], address(1)).unwrap(), None, "systemd has passed none");
         let refused = place(&sockets[..1], address(1)).unwrap_err().to_string();
         assert!(refused.contains(&address(0).to_string()), "{refused}");
+    }
+
+    #[test]
+    fn a_socket_that_nobody_would_answer_is_refused() {
+        let new = || StdListener::bind("127.0.0.1:0").unwrap();
+        let sockets = [new(), new()];
+        let address = |at: usize| sockets[at].local_addr().unwrap();
+        let refused = |sockets: &[StdListener], address| {
+            fit(sockets, address).map_err(|error| error.to_string()).unwrap_err()
+        };
+        assert!(fit(&[], None).is_ok() && fit(&[], Some(address(0))).is_ok(), "there is none");
+        assert!(fit(&sockets[..1], Some(address(0))).is_ok());
+        let unserved = refused(&sockets[..1], None);
+        assert!(unserved.contains("no role that answers there"), "{unserved}");
+        let other = refused(&sockets[..1], Some(address(1)));
+        assert!(other.contains("write the same address"), "{other}");
+        let several = refused(&sockets, Some(address(1)));
+        let only = format!("leave only ListenStream={} in the socket unit", address(1));
+        assert!(several.ends_with(&only), "{several}");
     }
 }

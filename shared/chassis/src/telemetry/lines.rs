@@ -17,6 +17,8 @@ use tracing_subscriber::registry::LookupSpan;
 /// same.
 const OWN: [&str; 5] = ["timestamp", "level", "node", "target", "message"];
 const PREFIX: &str = "field.";
+/// The NATS client, which logs its numbers as texts.
+const LOGS_NUMBERS_AS_TEXTS: &str = "async_nats";
 
 /// The lines of one node.
 pub(super) struct Lines {
@@ -49,7 +51,8 @@ where
                 fields.into_iter().for_each(|(name, value)| put(&mut line, &name, value));
             }
         }
-        event.record(&mut Members(&mut line));
+        let reads_numbers = event.metadata().target().starts_with(LOGS_NUMBERS_AS_TEXTS);
+        event.record(&mut Members { line: &mut line, reads_numbers });
         writeln!(writer, "{}", Value::Object(line))
     }
 }
@@ -67,11 +70,15 @@ fn put(line: &mut Map<String, Value>, name: &str, value: Value) {
 }
 
 /// The members of a line, to which the fields of an event are added.
-struct Members<'a>(&'a mut Map<String, Value>);
+struct Members<'a> {
+    line: &'a mut Map<String, Value>,
+    /// Texts that are numbers become numbers.
+    reads_numbers: bool,
+}
 
 impl Members<'_> {
     fn add(&mut self, field: &Field, value: impl Into<Value>) {
-        put(self.0, field.name(), value.into());
+        put(self.line, field.name(), value.into());
     }
 }
 
@@ -79,7 +86,9 @@ impl Visit for Members<'_> {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         let text = format!("{value:?}");
         if field.name() == "message" {
-            self.0.insert("message".to_owned(), Value::from(text));
+            self.line.insert("message".to_owned(), Value::from(text));
+        } else if let Some(number) = text.parse::<u64>().ok().filter(|_| self.reads_numbers) {
+            self.add(field, number);
         } else {
             self.add(field, text);
         }
@@ -176,6 +185,17 @@ mod tests {
             text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!((&lines[0]["node"], lines[0].get("field.node")), (&"n1".into(), None));
         assert_eq!((&lines[1]["node"], &lines[1]["field.node"]), (&"n1".into(), &"n2".into()));
+    }
+
+    #[test]
+    fn numbers_of_the_nats_client_are_numbers() {
+        let text = logged(|| {
+            tracing::info!(target: "async_nats::connector", server = %4222, "connected successfully");
+            tracing::info!(instance = %"4222", "ours");
+        });
+        let lines: Vec<Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!((&lines[0]["server"], &lines[1]["instance"]), (&4222.into(), &"4222".into()));
     }
 
     #[test]

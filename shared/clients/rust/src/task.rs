@@ -34,6 +34,10 @@ pub struct Task<I> {
     pub instance_id: String,
     /// Its definition.
     pub definition_id: String,
+    /// The name of the definition, if it has one.
+    pub workflow_name: Option<String>,
+    /// The correlation id of the instance, if it has one.
+    pub correlation_id: Option<String>,
     /// The activity that waits.
     pub activity_id: String,
     /// The trace of the instance, if it has one.
@@ -61,6 +65,8 @@ impl Task<Value> {
             key: self.key,
             instance_id: self.instance_id,
             definition_id: self.definition_id,
+            workflow_name: self.workflow_name,
+            correlation_id: self.correlation_id,
             activity_id: self.activity_id,
             traceparent: self.traceparent,
             cancelled: self.cancelled,
@@ -148,6 +154,8 @@ struct Wire {
     input: Value,
     workflow_instance_id: String,
     workflow_definition_id: String,
+    workflow_name: Option<String>,
+    correlation_id: Option<String>,
     activity_id: String,
     attempt: u32,
     deadline: Option<String>,
@@ -177,6 +185,8 @@ pub(crate) fn read(message: &Message, kind: (&str, u32)) -> Result<Task<Value>, 
         deliveries: deliveries.unwrap_or(1),
         instance_id: wire.workflow_instance_id,
         definition_id: wire.workflow_definition_id,
+        workflow_name: wire.workflow_name,
+        correlation_id: wire.correlation_id,
         activity_id: wire.activity_id,
         traceparent: header(message, "traceparent"),
         cancelled: CancellationToken::new(),

@@ -55,6 +55,10 @@ export interface Task<Input> {
   instanceId: string;
   definitionId: string;
   activityId: string;
+  /** The name of the definition, if it has one. */
+  workflowName?: string;
+  /** The correlation id of the instance, if it has one. */
+  correlationId?: string;
   traceparent?: string;
   /** Aborts when nobody wants the result any more; its reason says why. */
   signal: AbortSignal;
@@ -433,6 +437,8 @@ function readTask(handler: Handler, message: JsMsg, signal: AbortSignal): Task<u
     instanceId: body.workflowInstanceId,
     definitionId: body.workflowDefinitionId,
     activityId: body.activityId,
+    workflowName: body.workflowName ?? undefined,
+    correlationId: body.correlationId ?? undefined,
     traceparent: message.headers?.get("traceparent") || undefined,
     signal,
   };

@@ -116,3 +116,14 @@ async fn large_files_rest_in_payloads_and_come_from_them() {
     assert_eq!(absent.into_input()["error"], "refused");
     assert!(!folder.path().join("x").exists());
 }
+
+#[test]
+fn a_folder_that_is_none_is_refused_at_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(check(folder.path()), Ok(()));
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    assert!(check(&file).unwrap_err().contains("file: it is no folder"));
+    let missing = check(&folder.path().join("nope")).unwrap_err();
+    assert!(missing.contains("nope: it cannot be read, so make it first: No such"), "{missing}");
+}

@@ -127,3 +127,31 @@ async fn what_cannot_be_sent_is_refused() {
     let end = smtp.send(&mail(), "k").await.into_input();
     assert_eq!(end["error"], "connect", "{end:?}");
 }
+
+#[test]
+fn settings_with_which_no_mail_is_sent_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("host"), "one\n").unwrap();
+    let broken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+    std::fs::write(path("broken.pem"), broken).unwrap();
+    let config = |url: &str, from: &str, ca: Option<&str>| MailConfig {
+        url: Some(url.to_owned()).filter(|url| !url.is_empty()),
+        from: Some(from.to_owned()).filter(|from| !from.is_empty()),
+        ca: ca.map(path),
+    };
+    for (config, says) in [
+        (config("smtp://h:99999", "", None), "the setting `smtp-url` is wrong: invalid port"),
+        (config("smtp://", "", None), "the setting `smtp-url` is wrong: "),
+        (config("", "nobody", None), "smtp-from: \"nobody\" is not a mail address"),
+        (config("smtp://h", "", Some("nope.pem")), "nope.pem: No such file"),
+        (config("smtp://h", "", Some("host")), "host: there is no certificate in it"),
+        (config("", "", Some("broken.pem")), "broken.pem: "),
+    ] {
+        let reason = config.check().unwrap_err();
+        assert!(reason.contains(says), "{reason}");
+    }
+    let good = config("smtps://u:p@h:465", "Shop <shop@example.org>", None);
+    assert_eq!(good.check(), Ok(()));
+    assert_eq!(MailConfig::default().check(), Ok(()));
+}

@@ -69,6 +69,10 @@ async fn a_request_carries_the_content_and_its_key_and_the_answer_is_a_value() {
     ] {
         assert_eq!(asked(Value::Null, headers, payload).await.0["content"], expected);
     }
+    let headers = [("X", "1\n2"), ("content-type", "text/plain\napplication/json"), ("Y", "3")];
+    let (end, _) = asked(Value::Null, &headers, b"12").await;
+    assert_eq!(end["content"], "12");
+    assert_eq!((&end["headers"]["X"], &end["headers"]["Y"]), (&json!(["1", "2"]), &json!("3")));
     let (end, _) = asked(Value::Null, &[], &[0xff, 0]).await;
     assert_eq!((&end["content"]["size"], &end["content"]["content"]), (&json!(2), &json!("/wA=")));
 }
@@ -80,6 +84,11 @@ async fn an_error_of_a_service_has_its_code_by_which_it_is_tried_again() {
     assert_eq!((&end["statusCode"], &end["message"]), (&json!(503), &json!("busy")));
     let retry = model::Retry::default();
     assert!(retry.reason(end.as_object().unwrap()).is_some());
+    let headers = [("Nats-Service-Error", "boom"), ("Nats-Service-Error-Code", "abc")];
+    let (end, _) = asked(Value::Null, &headers, b"").await;
+    let message = end["message"].as_str().unwrap();
+    assert!(message.starts_with("boom (Nats-Service-Error-Code is \"abc\""), "{message}");
+    assert_eq!(end["statusCode"], 500);
     let headers = [("Nats-Service-Error-Code", "404")];
     let (end, _) = asked(Value::Null, &headers, b"").await;
     assert!(retry.reason(end.as_object().unwrap()).is_none(), "{end}");
@@ -141,6 +150,13 @@ async fn keys_and_objects_are_written_and_read() {
     assert_eq!(run(put, "8").await, json!({"size": 2}));
     let file = run(read(), "9").await["object"].clone();
     assert_eq!((&file["fileName"], &file["content"]), (&json!("a.txt"), &json!("aGk=")));
+    assert_eq!(file["contentType"], "application/octet-stream");
+    let image = json!({"fileName": "b", "contentType": "image/png", "content": "aGk="});
+    let (bucket, name) = (bucket.clone(), "dir/a.png".to_owned());
+    let put = NatsCall::SetObject { bucket: bucket.clone(), name: name.clone(), content: image };
+    assert_eq!(run(put, "10").await, json!({"size": 2}));
+    let file = run(NatsCall::GetObject { bucket, name }, "11").await["object"].clone();
+    assert_eq!((&file["fileName"], &file["contentType"]), (&json!("a.png"), &json!("image/png")));
 }
 
 #[tokio::test(start_paused = true)]

@@ -72,11 +72,32 @@ impl Server {
     }
 }
 
+/// Refuses a URL with which no database could be reached. Nothing is connected.
+///
+/// # Errors
+/// The reason, without the URL.
+pub(super) fn check(url: &str) -> Result<(), String> {
+    let read = match scheme_of(url) {
+        "postgres" | "postgresql" => PgConnectOptions::from_str(url).map(drop),
+        "mysql" | "mariadb" => MySqlConnectOptions::from_str(url).map(drop),
+        "sqlite" => SqliteConnectOptions::from_str(url).map(drop),
+        scheme => return Err(unknown(scheme)),
+    };
+    read.map_err(|error| error.to_string())
+}
+
+fn scheme_of(url: &str) -> &str {
+    url.split_once(':').map_or(url, |(scheme, _)| scheme)
+}
+
+fn unknown(scheme: &str) -> String {
+    format!("{scheme} is no database that can be called: use postgres://, mysql:// or sqlite://")
+}
+
 impl Pool {
     /// A pool without connections yet.
     pub(super) fn open(url: &str) -> Result<Self, Fault> {
-        let (scheme, _) = url.split_once(':').unwrap_or((url, ""));
-        match scheme {
+        match scheme_of(url) {
             "postgres" | "postgresql" => {
                 // The server gives a statement up that nobody waits for.
                 let limit = limits::CALL_TIME_MAX.as_millis().to_string();
@@ -105,9 +126,7 @@ impl Pool {
                     .idle_timeout(IDLE_TIME_MAX);
                 Ok(Self::Sqlite(pool.connect_lazy_with(options)))
             }
-            _ => Err(Fault::Refused(format!(
-                "{scheme} is no database that can be called: use postgres://, mysql:// or sqlite://"
-            ))),
+            scheme => Err(Fault::Refused(unknown(scheme))),
         }
     }
 

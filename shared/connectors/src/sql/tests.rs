@@ -188,3 +188,22 @@ async fn a_server_that_refuses_connections_is_named_at_once() {
         assert!(!message.contains("secret"), "{message}");
     }
 }
+
+#[test]
+fn a_url_with_which_no_database_is_reached_is_refused_without_it() {
+    let one = |url: &str| check(&[("shop".to_owned(), url.to_owned())]);
+    for good in [
+        "postgres://u:hunter2@h/d",
+        "mysql://u:hunter2@h:3306/d",
+        "mariadb://h/d",
+        "sqlite::memory:",
+        "sqlite:///var/lib/notes.db",
+    ] {
+        assert_eq!(one(good), Ok(()));
+    }
+    for wrong in ["oracle://u:hunter2@h", "postgres://u:hunter2@h:99999/d", "mysql://h:x/d"] {
+        let reason = one(wrong).unwrap_err();
+        assert!(reason.starts_with("sql-connections: the URL of \"shop\": "), "{reason}");
+        assert!(!reason.contains("hunter2"), "{reason}");
+    }
+}

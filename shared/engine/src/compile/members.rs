@@ -44,8 +44,8 @@ pub(crate) const MEANT: [&str; 13] = [
     "version",
 ];
 /// The members of a definition that the server sets.
-pub(crate) const SET: [&str; 6] =
-    ["activityTypes", "createdAt", "id", "isLatest", "isPublished", "publishedAt"];
+pub(crate) const SET: [&str; 7] =
+    ["activityTypes", "createdAt", "id", "isLatest", "isPublished", "publishedAt", "savedAt"];
 /// The members that every activity may have.
 const COMMON: [&str; 13] = [
     "id",

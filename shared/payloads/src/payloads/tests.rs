@@ -78,7 +78,7 @@ async fn what_is_too_large_is_not_kept_and_not_read() {
     let refused = payloads.keep_bytes(vec![0; 11]).await.unwrap_err();
     assert!(matches!(refused, Error::TooLarge(10)), "{refused}");
     let kept = payloads.keep_bytes(vec![0; 10]).await.unwrap();
-    assert!(matches!(payloads.read(&kept.hash, 9).await, Err(Error::TooLarge(9))));
+    assert!(matches!(payloads.read(&kept.hash, 9).await, Err(Error::TooLargeToLoad(9))));
     let absent = PayloadHash::of(b"?");
     assert!(matches!(payloads.read(&absent, 9).await, Err(Error::Absent(_))));
     let broken = stream::iter([Ok(Bytes::from_static(b"a")), Err("broken off")]);

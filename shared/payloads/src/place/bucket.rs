@@ -47,12 +47,13 @@ impl Bucket {
 #[async_trait]
 impl Shelf for Bucket {
     async fn write(&self, id: &str, number: u32, bytes: Bytes) -> Result<(), String> {
-        within(self.0.set_object(STORE, &name(id, number), bytes)).await
+        within(self.0.set_object(STORE, &name(id, number), bytes.into())).await
     }
 
     async fn read(&self, id: &str, number: u32) -> Result<Option<Bytes>, String> {
         let max = limits::PAYLOAD_CHUNK_BYTES;
-        within(self.0.object(STORE, &name(id, number), max)).await
+        let found = within(self.0.object(STORE, &name(id, number), max)).await?;
+        Ok(found.map(|content| content.bytes))
     }
 
     async fn remove(&self, id: &str) -> Result<(), String> {

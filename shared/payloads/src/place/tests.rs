@@ -147,7 +147,7 @@ async fn lost_and_changed_parts_are_noticed() {
     let changed = |number, bytes: Bytes| {
         let name = name(&row.id, number);
         let bus = Arc::clone(&bus);
-        async move { bus.set_object("staunch_payload_parts", &name, bytes).await.unwrap() }
+        async move { bus.set_object("staunch_payload_parts", &name, bytes.into()).await.unwrap() }
     };
     changed(3, Bytes::from_static(b"another")).await;
     assert!(matches!(payloads.read(&hash, u64::MAX).await, Err(Error::Damaged(_))));
@@ -184,7 +184,9 @@ async fn bytes_that_are_kept_again_can_be_read_again() {
         let name = name(&store.payload(&kept.hash).await.unwrap().unwrap().id, 3);
         match bytes {
             None => bus.remove_object("staunch_payload_parts", &name).await.unwrap(),
-            Some(bytes) => bus.set_object("staunch_payload_parts", &name, bytes).await.unwrap(),
+            Some(bytes) => {
+                bus.set_object("staunch_payload_parts", &name, bytes.into()).await.unwrap()
+            }
         }
         assert!(matches!(damaged.read(&kept.hash, u64::MAX).await, Err(Error::Damaged(_))));
         assert_eq!(damaged.keep_bytes(large()).await.unwrap(), kept);

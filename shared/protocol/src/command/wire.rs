@@ -1,7 +1,8 @@
 //! Commands as messages: MessagePack between our nodes, JSON or MessagePack from all other clients.
 
 use model::{
-    Alteration, CommandId, DefinitionId, InstanceId, Map, TaskStatus, depth, limits, whole,
+    Alteration, CommandId, DefinitionId, InstanceId, Map, TaskStatus, check_error, depth, limits,
+    whole,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -119,12 +120,20 @@ impl TaskCompleted {
         Some(Self {
             task_id,
             kind,
-            attempt: attempt_in(message).or_else(in_header),
+            attempt: attempt_in(message).filter(|attempt| *attempt > 0).or_else(in_header),
             status: Some(TaskStatus::Failed),
             error: Some(Map::from_iter(words)),
             retryable: Some(false),
             ..Self::default()
         })
+    }
+
+    /// Checks what its types leave open.
+    fn check(&self) -> Result<(), Garbled> {
+        if self.attempt == Some(0) {
+            return Err(Garbled("attempt is 0: attempts are numbered from 1 on".to_owned()));
+        }
+        self.error.as_ref().map_or(Ok(()), |error| check_error(error).map_err(Garbled))
     }
 }
 
@@ -250,6 +259,7 @@ fn decode_body(message: &Message) -> Result<Body, Garbled> {
                 ));
             }
             let body: TaskCompleted = codec::decode_exact(kind, bytes)?;
+            body.check()?;
             let attempt = match (body.attempt, message.header(header::ATTEMPT)) {
                 (None, Some(text)) => Some(attempt(text)?),
                 (given, _) => given,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::{ActivityType, Argument, Map};
 use serde_json::{Value, json};
 
-use super::{Form, output_schema, reference, shared, short};
+use super::{Form, NUMBER, output_schema, reference, shared, short};
 use crate::vocabulary::Vocabulary;
 
 /// The places in the schema of the names of types, and of what each means for its activity.
@@ -83,8 +83,10 @@ fn input_schema(input: &Argument, own: Option<&Value>) -> Value {
     let mut any = vec![own];
     // What is written is converted, as for other activities.
     let kind = input.type_name.as_deref();
-    if input.is_array || matches!(kind, Some("Boolean" | "Double" | "Int64")) {
+    if input.is_array || kind == Some("Boolean") {
         any.push(json!({"type": "string"}));
+    } else if matches!(kind, Some("Double" | "Int64")) {
+        any.push(json!({"type": "string", "pattern": NUMBER}));
     } else if matches!(kind, Some("String" | "DateTimeOffset")) {
         any.push(json!({"type": ["number", "boolean"]}));
     }

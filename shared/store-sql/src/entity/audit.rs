@@ -3,7 +3,7 @@
 use model::Timestamp;
 use sea_orm::ActiveValue::{NotSet, Set};
 use sea_orm::entity::prelude::*;
-use store::{Audit, Error};
+use store::{Audit, AuditOutcome, Error};
 
 use crate::codec::{json, parse};
 
@@ -20,6 +20,8 @@ pub struct Model {
     pub address: Option<String>,
     /// None in entries of earlier versions.
     pub is_refused: Option<bool>,
+    /// None in entries of earlier versions.
+    pub is_accepted: Option<bool>,
 }
 
 #[derive(Clone, Copy, Debug, EnumIter, DeriveRelation)]
@@ -35,7 +37,8 @@ impl ActiveModel {
             at: Set(entry.at.as_millis()),
             details: Set(json(&entry.details)?),
             address: Set(entry.address),
-            is_refused: Set(Some(entry.is_refused)),
+            is_refused: Set(Some(entry.outcome == AuditOutcome::Refused)),
+            is_accepted: Set(Some(entry.outcome == AuditOutcome::Accepted)),
             who: Set(entry.who),
             what: Set(entry.what),
             target: Set(entry.target),
@@ -45,11 +48,16 @@ impl ActiveModel {
 
 impl Model {
     pub(crate) fn audit(self) -> Result<Audit, Error> {
+        let outcome = match (self.is_refused, self.is_accepted) {
+            (Some(true), _) => AuditOutcome::Refused,
+            (_, Some(true)) => AuditOutcome::Accepted,
+            _ => AuditOutcome::Done,
+        };
         Ok(Audit {
             at: Timestamp::from_millis(self.at),
             details: parse("an audit entry's details", &self.details)?,
             address: self.address,
-            is_refused: self.is_refused.unwrap_or_default(),
+            outcome,
             who: self.who,
             what: self.what,
             target: self.target,

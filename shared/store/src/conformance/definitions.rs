@@ -405,6 +405,7 @@ async fn definitions_are_filtered_ordered_and_paged(store: Subject) {
     ] {
         let definition = Definition {
             name: called.map(str::to_owned),
+            description: (name == "b").then(|| "Ships Things".to_owned()),
             created_at: millis.map(at),
             is_system,
             ..draft(name, 1)
@@ -434,6 +435,7 @@ async fn definitions_are_filtered_ordered_and_paged(store: Subject) {
     check(DefinitionFilter { is_system: Some(false), ..any() }, &["b", "a", "c"]).await;
     check(DefinitionFilter { search: Some("äPF".to_owned()), ..any() }, &["c"]).await;
     check(DefinitionFilter { search: Some("l_1".to_owned()), ..any() }, &["c"]).await;
+    check(DefinitionFilter { search: Some("ships th".to_owned()), ..any() }, &["b"]).await;
     check(DefinitionFilter { name: Some("apple".to_owned()), ..any() }, &["d"]).await;
     let definition_ids = vec!["a".into(), "b".into(), "x".into()];
     check(DefinitionFilter { definition_ids, ..any() }, &["b", "a"]).await;

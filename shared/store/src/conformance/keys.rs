@@ -2,7 +2,7 @@
 
 use super::case::{Subject, cases};
 use super::sample::at;
-use crate::{ApiKey, Audit, AuditFilter, Page};
+use crate::{ApiKey, Audit, AuditFilter, AuditOutcome, Page};
 
 cases![keys_are_found_by_their_hash, the_audit_log_is_read_backwards, a_store_answers];
 
@@ -49,7 +49,11 @@ async fn the_audit_log_is_read_backwards(store: Subject) {
         target: "instance:1".to_owned(),
         details: serde_json::json!({"b": 1, "a": ["é\u{0}"]}),
         address: (what == "second").then(|| "10.1.2.3".to_owned()),
-        is_refused: what == "second",
+        outcome: match what {
+            "second" => AuditOutcome::Refused,
+            "last" => AuditOutcome::Accepted,
+            _ => AuditOutcome::Done,
+        },
     };
     for (what, millis) in [("first", 1), ("second", 1), ("earlier", 0), ("last", 2)] {
         store.audit(entry(what, millis)).await.unwrap();
@@ -62,13 +66,16 @@ async fn the_audit_log_is_read_backwards(store: Subject) {
     assert_eq!((page.items.as_slice(), page.total), (&expected[1..3], 4));
     let text = |text: &str| Some(text.to_owned());
     let none = AuditFilter::default();
+    let ended = |outcome| AuditFilter { outcome: Some(outcome), ..AuditFilter::default() };
     for (filter, found) in [
         (AuditFilter { what: text("first"), ..none.clone() }, vec!["first"]),
         (AuditFilter { who: text("key:b"), ..none.clone() }, vec![]),
         (
-            AuditFilter { target: text("instance:1"), is_refused: Some(true), ..none.clone() },
+            AuditFilter { target: text("instance:1"), ..ended(AuditOutcome::Refused) },
             vec!["second"],
         ),
+        (ended(AuditOutcome::Accepted), vec!["last"]),
+        (ended(AuditOutcome::Done), vec!["first", "earlier"]),
         (
             AuditFilter { from: Some(at(1)), until: Some(at(2)), ..none.clone() },
             vec!["second", "first"],

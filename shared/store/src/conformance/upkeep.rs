@@ -5,7 +5,9 @@ use serde_json::Value;
 
 use super::case::{Subject, cases};
 use super::sample::{at, bookmark, entry, first, id, next, resume, start, token};
-use crate::{Audit, AuditFilter, Burst, Ended, EndedFilter, Expected, Owned, Page, Walked};
+use crate::{
+    Audit, AuditFilter, AuditOutcome, Burst, Ended, EndedFilter, Expected, Owned, Page, Walked,
+};
 
 cases![
     ended_instances_are_found_by_definition_state_and_time,
@@ -195,7 +197,7 @@ async fn old_audit_entries_are_removed(store: Subject) {
             target: format!("i{millis}"),
             details: Value::Null,
             address: None,
-            is_refused: false,
+            outcome: AuditOutcome::Done,
         };
         store.audit(entry).await.unwrap();
     }

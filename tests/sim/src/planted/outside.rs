@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bus::{
-    KeyValue, Object, Outside, OutsideError, Place, PlaceFigures, Put, Revision, Stored, Taken,
+    Content, KeyValue, Object, Outside, OutsideError, Place, PlaceFigures, Put, Revision, Stored,
+    Taken,
 };
 use bytes::Bytes;
 use futures::stream::BoxStream;
@@ -91,7 +92,7 @@ impl Outside for BrokenOutside {
         store: &str,
         name: &str,
         bytes_max: usize,
-    ) -> Result<Option<Bytes>, OutsideError> {
+    ) -> Result<Option<Content>, OutsideError> {
         self.0.object(store, name, bytes_max).await
     }
 
@@ -99,8 +100,13 @@ impl Outside for BrokenOutside {
         self.0.open_object(store, name).await
     }
 
-    async fn set_object(&self, store: &str, name: &str, bytes: Bytes) -> Result<(), OutsideError> {
-        self.0.set_object(store, name, bytes).await
+    async fn set_object(
+        &self,
+        store: &str,
+        name: &str,
+        content: Content,
+    ) -> Result<(), OutsideError> {
+        self.0.set_object(store, name, content).await
     }
 
     async fn remove_object(&self, store: &str, name: &str) -> Result<(), OutsideError> {

@@ -91,6 +91,7 @@ fn what_is_read_is_what_fits_the_schema() {
         ("event", json!({"input": 7, "payload": 7}), false),
         ("task-result", json!({"output": 1, "result": 2}), false),
         ("task-result", json!({"result": 1, "attempt": 0.5}), false),
+        ("task-result", json!({"result": 1, "attempt": 0}), false),
     ];
     for (name, body, fits) in cases {
         let kind = kinds().into_iter().find(|kind| kind.name == name).unwrap();

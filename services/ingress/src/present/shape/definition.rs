@@ -18,6 +18,8 @@ pub(crate) struct DefinitionFile {
     description: Option<String>,
     /// The time of the first save of this version.
     created_at: Option<String>,
+    /// The time of the last save of this version; absent where an earlier version of the server saved it.
+    saved_at: Option<String>,
     /// The time of the first publication of this version.
     published_at: Option<String>,
     version: u32,
@@ -161,11 +163,14 @@ pub(crate) struct Versions {
     is_cut: bool,
 }
 
-/// The workflows that use a definition as an activity.
+/// The workflows that use a definition.
 #[derive(ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Consumers {
+    /// They have it as an activity, directly or through others.
     consuming_workflow_definition_ids: Vec<String>,
+    /// An activity of theirs runs or starts it, by its id.
+    calling_workflow_definition_ids: Vec<String>,
 }
 
 /// The names of the workflows that have a new version.
@@ -175,10 +180,28 @@ pub(crate) struct ReferencesUpdated {
     affected_workflows: Vec<String>,
 }
 
-/// The number of definitions that were imported.
+/// The definitions that were imported.
 #[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct FilesImported {
+    /// The number of definitions.
     count: u64,
+    files: Vec<FileImported>,
+    /// The names of the files in zips that are neither JSON nor YAML.
+    left_out: Vec<String>,
+}
+
+/// The draft that a file has become.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FileImported {
+    /// The name of the file; in a zip, with its folders.
+    file: String,
+    definition_id: String,
+    name: Option<String>,
+    version: u32,
+    /// The definition had no version before.
+    is_new: bool,
 }
 
 /// An activity in the graph of a workflow.

@@ -333,7 +333,8 @@ pub(crate) struct TaskPool {
     version: u32,
     /// The consumer from which the workers pull.
     consumer: String,
-    /// Tasks that no worker has.
+    /// Tasks in the stream that no worker has. Those beyond the share of the type in the stream wait in the
+    /// database, and are not among them.
     waiting: u64,
     /// Tasks that workers have.
     in_progress: u64,

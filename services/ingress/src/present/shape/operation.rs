@@ -46,6 +46,19 @@ pub(crate) struct HealthCheck {
     reason: Option<String>,
 }
 
+/// The messages on NATS, as AsyncAPI 3.
+#[derive(ToSchema)]
+pub(crate) struct Messages {
+    asyncapi: String,
+    #[schema(value_type = Object)]
+    info: Map,
+    #[schema(value_type = Object)]
+    channels: Map,
+    #[serde(flatten)]
+    #[schema(value_type = Object)]
+    others: Map,
+}
+
 /// This description, as OpenAPI 3.1.
 #[derive(ToSchema)]
 pub(crate) struct Description {
@@ -251,7 +264,7 @@ pub(crate) struct AuditEntry {
     target: String,
     /// The address of the caller.
     address: Option<String>,
-    /// `done` or `refused`.
+    /// `done`; `refused`; `accepted` when the end was not known yet.
     outcome: String,
     #[schema(value_type = Option<Object>)]
     details: Option<Map>,

@@ -79,6 +79,10 @@ pub(crate) struct LeasedTask {
     input: Value,
     workflow_instance_id: String,
     workflow_definition_id: String,
+    /// The name of the definition; left out where it has none.
+    workflow_name: Option<String>,
+    /// The correlation id of the instance; left out where it has none.
+    correlation_id: Option<String>,
     activity_id: String,
     /// 1, 2, 3 …
     attempt: u32,

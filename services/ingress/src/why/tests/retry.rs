@@ -1,4 +1,4 @@
-//! The pause between two attempts of a task.
+//! Attempts that failed, and those that follow them.
 
 use super::*;
 
@@ -51,4 +51,52 @@ fn a_pause_that_is_over_is_not_the_end_of_the_task() {
     let said = "Attempt 1 of the task of activity a1 failed, and attempt 2 was due at ";
     assert!(pause.says.starts_with(said), "{}", pause.says);
     assert!(!pause.actions.is_empty());
+}
+
+/// The line of a failed attempt of this execution.
+fn failed(execution: &str, message: &str) -> Entry {
+    Entry {
+        activity_instance_id: Some(execution.to_owned()),
+        what: What::Retrying,
+        message: Some(message.to_owned()),
+        ..altered()
+    }
+}
+
+#[test]
+fn a_call_that_is_made_again_says_what_failed() {
+    let lines = vec![
+        failed("i-1:2", "attempt 1 of 5 failed: gone; the next follows in 00:00:01"),
+        failed(
+            "i-1:2",
+            "attempt 2 of 5 failed: the answer has the status code 503; the next follows in \
+             00:00:02",
+        ),
+        failed("i-1:9", "attempt 3 of 5 failed: of another; the next follows in 00:00:02"),
+    ];
+    let paused = CallFact { attempt: 3, again_at: Some(later(60)), ..call() };
+    let facts = Facts { calls: vec![paused], journal: lines.clone(), ..base() };
+    let found = findings(&facts);
+    let pause = found.iter().find(|one| one.cause == "call-retry").unwrap();
+    let said = "Its call POST https://pay of activity charge failed: the answer has the status code \
+                503; attempt 3 of 5 is made at ";
+    assert!(pause.says.starts_with(said), "{}", pause.says);
+
+    let facts = Facts { calls: vec![CallFact { attempt: 3, ..call() }], journal: lines, ..base() };
+    let found = findings(&facts);
+    let made = found.iter().find(|one| one.cause.starts_with("call")).unwrap();
+    let said = "(attempt 3 of 5; attempt 2 failed: the answer has the status code 503)";
+    assert!(made.says.contains(said), "{}", made.says);
+}
+
+#[test]
+fn a_task_that_was_handed_out_again_says_what_failed() {
+    let task = json!({"TaskId": "t9", "TaskName": "Ship"});
+    let line = failed("i-1:1", "attempt 1 of 3 failed: no stock; the next follows in 00:01:00");
+    let lost =
+        failed("i-1:1", "the broker has lost attempt 2: it is handed out again as attempt 3");
+    let facts =
+        Facts { waits: vec![bookmark("Elsa.RunTask", task)], journal: vec![line, lost], ..base() };
+    let why = explain(facts);
+    assert!(why.answer.contains("of type \"Ship\" (attempt 1 failed: no stock)"), "{}", why.answer);
 }

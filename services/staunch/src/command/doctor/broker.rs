@@ -24,7 +24,12 @@ pub(super) fn checks(broker: &Result<BrokerSeen, String>, settings: &SettingsSee
     let broker = match broker {
         Ok(broker) => broker,
         Err(reason) => {
-            let advice = "start nats-server with JetStream, or correct --nats-url and the login";
+            let advice = match reason.contains("certificate") {
+                true => {
+                    "renew or correct the certificate; nodes read the files again by themselves"
+                }
+                false => "start nats-server with JetStream, or correct --nats-url and the login",
+            };
             return vec![Check::bad("nats", format!("{url}: {reason}"), advice)];
         }
     };
@@ -112,7 +117,9 @@ fn of_stream(stream: &StreamSeen, is_cluster: bool) -> Vec<Check> {
     }
     if is_cluster && stream.replicas < 2 {
         let found = format!("{name} has one copy in a cluster of servers");
-        checks.push(Check::warn("nats", found, "run `staunch provision --replicas 3`"));
+        let advice = "run `staunch provision --replicas 3`, if the cluster has three servers: the \
+                      gateways of a supercluster add none";
+        checks.push(Check::warn("nats", found, advice));
     }
     if let Ok(limit) = u64::try_from(stream.bytes_max)
         && limit > 0

@@ -16,6 +16,7 @@ use tokio::time::Instant;
 
 use super::facts::{Cluster, Facts, Host, PlaceSeen, Server, SettingsSeen, Unanswered, Work};
 use crate::client::Client;
+use crate::command::health;
 use crate::{Failure, database};
 use api_client::Reading;
 
@@ -220,7 +221,7 @@ async fn ask_server(url: String, key: Option<String>) -> Server {
         Err(failure) => return silent(failure.message),
     };
     let ready = client.open(&format!("{}/health/ready", client.server())).await;
-    let unready = ready.err().map(|Failure { message, .. }| message);
+    let unready = ready.err().map(unready);
     // Asked with the key: a request without it would be in the audit log as a refused one.
     let me = client.get("/identity/me").await.unwrap_or_default();
     let is_open = me.get("isAuthenticationOn") == Some(&Value::Bool(false));
@@ -239,6 +240,12 @@ async fn ask_server(url: String, key: Option<String>) -> Server {
         is_here,
         url,
     }
+}
+
+/// Why a node is not ready: the reasons of its checks, if its answer has them.
+fn unready(failure: Failure) -> String {
+    let reasons = health::reasons(&failure);
+    if reasons.is_empty() { failure.message } else { reasons.join("; ") }
 }
 
 /// The part of the settings that the checks look at.
@@ -291,6 +298,22 @@ fn descriptors() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::failure::Kind;
+
+    #[test]
+    fn a_node_that_is_not_ready_says_why() {
+        let failure = || Failure::new(Kind::Unavailable, "not ready: nats");
+        assert_eq!(unready(failure()), "not ready: nats");
+        let nats = "no message has been stored for 4 s: make room and restart nats-server";
+        let checks = serde_json::json!([
+            {"name": "database", "status": "Healthy"},
+            {"name": "nats", "status": "Unhealthy", "reason": nats},
+            {"name": "cluster", "status": "Unhealthy", "reason": "cut off"},
+        ]);
+        let body = Some(Box::new(serde_json::json!({ "checks": checks })));
+        let expected = format!("nats: {nats}; cluster: cut off");
+        assert_eq!(unready(Failure { body, ..failure() }), expected);
+    }
 
     #[test]
     fn what_is_on_this_machine_is_known_by_its_url() {

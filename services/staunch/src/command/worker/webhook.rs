@@ -118,8 +118,7 @@ impl Webhook {
     }
 }
 
-/// The body of a request. A task has no tenant, and its message neither the name of the workflow nor the
-/// correlation id.
+/// The body of a request. There are no tenants.
 fn event(task: &Task<Value>, now: Timestamp) -> Value {
     json!({
         "eventType": EVENT,
@@ -127,8 +126,8 @@ fn event(task: &Task<Value>, now: Timestamp) -> Value {
             "workflowInstanceId": task.instance_id,
             "workflowDefinitionId": task.definition_id,
             "tenantId": null,
-            "workflowName": null,
-            "correlationId": null,
+            "workflowName": task.workflow_name,
+            "correlationId": task.correlation_id,
             "taskId": task.id,
             "taskName": task.task_type,
             "taskPayload": task.input,
@@ -222,6 +221,8 @@ mod tests {
             key: "t1.3".to_owned(),
             instance_id: "i1".to_owned(),
             definition_id: "shipping".to_owned(),
+            workflow_name: Some("Shipping".to_owned()),
+            correlation_id: Some("order-7".to_owned()),
             activity_id: "runTask1".to_owned(),
             traceparent: Some("00-1-2-01".to_owned()),
             cancelled: tokio_util::sync::CancellationToken::new(),
@@ -234,12 +235,17 @@ mod tests {
             "eventType": "Elsa.RunTask",
             "payload": {
                 "workflowInstanceId": "i1", "workflowDefinitionId": "shipping", "tenantId": null,
-                "workflowName": null, "correlationId": null, "taskId": "t1", "taskName": "Ship",
-                "taskPayload": {"order": 7},
+                "workflowName": "Shipping", "correlationId": "order-7", "taskId": "t1",
+                "taskName": "Ship", "taskPayload": {"order": 7},
             },
             "timestamp": "1970-01-01T00:00:01.500Z",
         });
         assert_eq!(event(&task(), Timestamp::from_millis(1_500)), expected);
+        let unnamed = Task { workflow_name: None, correlation_id: None, ..task() };
+        let said = event(&unnamed, Timestamp::from_millis(0));
+        for name in ["workflowName", "correlationId"] {
+            assert_eq!(said["payload"].get(name), Some(&Value::Null), "{name}");
+        }
     }
 
     #[test]

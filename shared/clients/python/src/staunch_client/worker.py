@@ -75,6 +75,9 @@ class Task(Generic[T]):
     definition_id: str
     activity_id: str
     traceparent: str | None
+    # The name of the definition, and the correlation id of the instance.
+    workflow_name: str | None = None
+    correlation_id: str | None = None
     # Set when nobody wants the result any more. A handler that is a coroutine is cancelled, too.
     cancelled: threading.Event = field(default_factory=threading.Event)
 
@@ -375,6 +378,8 @@ def _read(handler: _Handler, message: Msg) -> Task[Any]:
         definition_id=body["workflowDefinitionId"],
         activity_id=body["activityId"],
         traceparent=headers.get("traceparent"),
+        workflow_name=body.get("workflowName"),
+        correlation_id=body.get("correlationId"),
     )
 
 
@@ -395,7 +400,7 @@ def _result(attempt: int, **members: Any) -> bytes:
 
 def _failed(attempt: int, failure: TaskFailure) -> bytes:
     error = {name: value for name, value in failure.error.items() if value is not None}
-    for name in ("title", "detail"):
+    for name in ("type", "title", "detail"):
         if name in error:
             # Half a surrogate pair, as of a file name that is no UTF-8, has no form in JSON.
             text = str(error[name])[:_DETAIL_CHARS_MAX]
