@@ -33,7 +33,7 @@ const client = new QueryClient({
     // What waited for a network would be done when nobody expects it any more.
     mutations: { networkMode: "always" },
   },
-  mutationCache: new MutationCache({ onError: complain }),
+  mutationCache: new MutationCache({ onError: (error) => complain(error) }),
 });
 
 const root = document.getElementById("root");

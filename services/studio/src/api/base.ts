@@ -13,3 +13,16 @@ export const STUDIO = studioPath(baseUri);
 export const ROOT = serverRoot(baseUri);
 export const API = `${ROOT}/elsa/api`;
 export const ORIGIN = new URL(baseUri).origin + ROOT;
+
+export type Query = Record<string, string | number | boolean | string[] | undefined>;
+
+/** A path with what is asked for after it; what is empty is left out. */
+export function withQuery(path: string, query: Query): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined || value === "") continue;
+    for (const one of Array.isArray(value) ? value : [value]) search.append(name, String(one));
+  }
+  const text = search.toString();
+  return path + (text ? `?${text}` : "");
+}

@@ -7,7 +7,7 @@ vi.stubGlobal("sessionStorage", {
   removeItem: (name: string) => kept.delete(name),
 });
 
-const { address, get, login, post } = await import("./client");
+const { address, changePassword, get, login, post } = await import("./client");
 const { Problem } = await import("./problem");
 const { session } = await import("./session");
 
@@ -93,6 +93,39 @@ describe("sessions", () => {
     expect(session.isRefused()).toBe(true);
   });
 
+  it("let later requests wait until one has signed in again, and send none before", async () => {
+    session.set({ kind: "user", name: "ada", access: "old", refresh: "r1" });
+    fetched.mockImplementation(async (_, init) =>
+      new Headers(init?.headers).get("Authorization") === "Bearer new" ? answer(200, {}) : answer(401, {}),
+    );
+    await expect(get("/nodes")).rejects.toMatchObject({ status: 401 });
+    const sent = fetched.mock.calls.length;
+    const left = new AbortController();
+    const later = get("/nodes");
+    const dropped = get("/nodes", undefined, left.signal);
+    fetched.mockImplementationOnce(async () => {
+      throw new DOMException("left", "AbortError");
+    });
+    left.abort();
+    await expect(dropped).rejects.toMatchObject({ name: "AbortError" });
+    expect(fetched.mock.calls.length).toBe(sent + 1);
+    session.set({ kind: "user", name: "ada", access: "new", refresh: "r2" });
+    expect(await later).toEqual({});
+    expect(fetched.mock.calls.length).toBe(sent + 2);
+  });
+
+  it("send nothing that one person has changed in the name of another", async () => {
+    session.set({ kind: "user", name: "ada", access: "old", refresh: "r1" });
+    session.refuse();
+    const saved = post("/workflow-definitions", {});
+    const read = get("/nodes");
+    fetched.mockImplementation(async () => answer(200, {}));
+    session.set({ kind: "user", name: "bob", access: "new", refresh: "r2" });
+    await expect(saved).rejects.toMatchObject({ status: 401 });
+    expect(await read).toEqual({});
+    expect(fetched).toHaveBeenCalledTimes(1);
+  });
+
   it("refresh their tokens once for several requests, and go on", async () => {
     session.set({ kind: "user", name: "ada", access: "old", refresh: "r1" });
     fetched.mockImplementation(async (url, init) => {
@@ -105,6 +138,66 @@ describe("sessions", () => {
     expect(await Promise.all([get("/nodes"), get("/nodes")])).toEqual([{ node: "n1" }, { node: "n1" }]);
     expect(fetched.mock.calls.filter(([url]) => String(url).includes("refresh"))).toHaveLength(1);
     expect(session.current()).toMatchObject({ access: "new", refresh: "r2" });
+    expect(session.isRefused()).toBe(false);
+  });
+
+  it("go on with a new password, also where a request is refused in between", async () => {
+    session.set({ kind: "user", name: "ada", access: "old", refresh: "r1" });
+    let letIn = (_: Response) => {};
+    const loggedIn = new Promise<Response>((resolve) => {
+      letIn = resolve;
+    });
+    fetched.mockImplementation(async (url, init) => {
+      if (String(url).endsWith("/identity/password")) return new Response(null, { status: 204 });
+      if (String(url).endsWith("/identity/login")) return loggedIn;
+      if (String(url).endsWith("/identity/refresh-token")) return answer(401, {});
+      const sent = new Headers(init?.headers).get("Authorization");
+      return sent === "Bearer new" ? answer(200, { node: "n1" }) : answer(401, {});
+    });
+    const changed = changePassword("correct horse", "another horse");
+    await vi.waitFor(() => expect(fetched).toHaveBeenCalledTimes(2));
+    const nodes = get("/nodes");
+    await vi.waitFor(() => expect(fetched).toHaveBeenCalledTimes(3));
+    letIn(answer(200, { isAuthenticated: true, accessToken: "new", refreshToken: "r2" }));
+    await changed;
+    expect(await nodes).toEqual({ node: "n1" });
+    expect(session.current()).toMatchObject({ name: "ada", access: "new", refresh: "r2" });
+    expect(session.isRefused()).toBe(false);
+    expect(JSON.parse(String(fetched.mock.calls[0]?.[1]?.body))).toEqual({
+      username: "ada",
+      currentPassword: "correct horse",
+      newPassword: "another horse",
+    });
+  });
+
+  it("keep the session that begins while the tokens of another one are refused", async () => {
+    session.set({ kind: "user", name: "ada", access: "old", refresh: "r1" });
+    fetched.mockImplementation(async (url, init) => {
+      if (String(url).endsWith("/identity/refresh-token")) {
+        session.set({ kind: "user", name: "ada", access: "new", refresh: "r2" });
+        return answer(401, {});
+      }
+      const sent = new Headers(init?.headers).get("Authorization");
+      return sent === "Bearer new" ? answer(200, { node: "n1" }) : answer(401, {});
+    });
+    expect(await get("/nodes")).toEqual({ node: "n1" });
+    expect(session.isRefused()).toBe(false);
+  });
+
+  it("ask for a login where the new password is set and nothing else is known", async () => {
+    session.set({ kind: "user", name: "ada", access: "old", refresh: "r1" });
+    fetched.mockImplementation(async (url) =>
+      String(url).endsWith("/identity/password") ? new Response(null, { status: 204 }) : answer(503, {}),
+    );
+    await changePassword("correct horse", "another horse");
+    expect(session.isRefused()).toBe(true);
+  });
+
+  it("stay where the password until now is wrong", async () => {
+    session.set({ kind: "user", name: "ada", access: "old", refresh: "r1" });
+    fetched.mockResolvedValue(answer(403, { detail: "the name or the password until now is wrong" }));
+    await expect(changePassword("wrong", "another horse")).rejects.toMatchObject({ status: 403 });
+    expect(session.current()).toMatchObject({ access: "old" });
     expect(session.isRefused()).toBe(false);
   });
 

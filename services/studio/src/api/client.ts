@@ -1,9 +1,7 @@
-import { API, ROOT } from "./base";
+import { API, type Query, ROOT, withQuery } from "./base";
 import { problemOf, unreachable } from "./problem";
-import { authorization, session } from "./session";
+import { authorization, personOf, session } from "./session";
 import type { Api } from "./types";
-
-export type Query = Record<string, string | number | boolean | string[] | undefined>;
 
 export interface Call {
   method?: string;
@@ -17,14 +15,8 @@ export interface Call {
 }
 
 export function address(path: string, query: Query = {}): string {
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    if (value === undefined || value === "") continue;
-    for (const one of Array.isArray(value) ? value : [value]) search.append(name, String(one));
-  }
-  const text = search.toString();
   const base = path.startsWith("/health") || path.startsWith("/metrics") ? ROOT : API;
-  return base + path + (text ? `?${text}` : "");
+  return base + withQuery(path, query);
 }
 
 function headersOf(call: Call): Headers {
@@ -63,7 +55,8 @@ function refresh(): Promise<boolean> {
       method: "POST",
       headers: { Authorization: `Bearer ${now.refresh}` },
     });
-    if (!answer.ok) return false;
+    // Meanwhile another session may have begun.
+    if (!answer.ok) return session.current() !== now;
     const next = (await answer.json()) as Api["LoginAnswer"];
     if (!next.accessToken || !next.refreshToken) return false;
     session.set({ ...now, access: next.accessToken, refresh: next.refreshToken });
@@ -74,14 +67,39 @@ function refresh(): Promise<boolean> {
   return refreshing;
 }
 
-/** Sends a request. An answer of 401 asks for new tokens once, then for a login. */
+const ME = "/identity/me";
+let learning: Promise<void> | undefined;
+
+/** Asks once more what one may do: what was refused is offered no longer. */
+function learn(): Promise<void> {
+  learning ??= (async () => {
+    const answer = await once(ME, {});
+    if (answer.ok) session.learn(((await answer.json()) as Api["Me"]).permissions);
+  })()
+    .catch(() => undefined)
+    .finally(() => {
+      learning = undefined;
+    });
+  return learning;
+}
+
+/**
+ * Sends a request. An answer of 401 asks for new tokens once, then for a login: until somebody has signed in,
+ * later requests wait. What one person wanted to change is not done in the name of another.
+ */
 export async function send(path: string, call: Call = {}): Promise<Response> {
+  const request = `${call.method ?? "GET"} ${path}`;
+  const before = session.current();
+  if (session.isRefused()) await session.accepted(call.signal);
+  if (call.method && call.method !== "GET" && personOf(before) !== personOf(session.current()))
+    throw problemOf(401, request, "");
   let answer = await once(path, call);
   if (answer.status === 401 && (await refresh())) answer = await once(path, call);
   if (answer.status === 401) session.refuse();
+  if (answer.status === 403) void learn();
   if (!answer.ok) {
     const trace = answer.headers.get("traceparent") ?? undefined;
-    throw problemOf(answer.status, `${call.method ?? "GET"} ${path}`, await answer.text(), trace);
+    throw problemOf(answer.status, request, await answer.text(), trace);
   }
   return answer;
 }
@@ -112,6 +130,23 @@ export async function login(username: string, password: string): Promise<boolean
   if (!said.isAuthenticated || !said.accessToken || !said.refreshToken) return false;
   session.set({ kind: "user", name: username, access: said.accessToken, refresh: said.refreshToken });
   return true;
+}
+
+/** Gives the user who is signed in another password. All its sessions end: this tab goes on in a new one. */
+export async function changePassword(currentPassword: string, newPassword: string): Promise<void> {
+  const who = session.current();
+  if (who.kind !== "user") return;
+  await send("/identity/password", {
+    method: "POST",
+    body: { username: who.name, currentPassword, newPassword },
+    headers: { Authorization: "" },
+  });
+  // A request whose tokens are refused from now on waits for those of the new session.
+  const isIn = login(who.name, newPassword).catch(() => false);
+  refreshing = isIn.finally(() => {
+    refreshing = undefined;
+  });
+  if (!(await isIn)) session.refuse();
 }
 
 /** Saves what a route answers as a file. */

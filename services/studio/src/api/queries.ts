@@ -97,6 +97,13 @@ export const instanceQuery = (instance: string) =>
       get<Api["InstanceDetail"]>(`/workflow-instances/${id(instance)}`, undefined, signal),
   });
 
+export const variablesQuery = (instance: string) =>
+  queryOptions({
+    queryKey: ["instance", instance, "variables"],
+    queryFn: ({ signal }) =>
+      get<Api["Items_VariableSeen"]>(`/workflow-instances/${id(instance)}/variables`, undefined, signal),
+  });
+
 export const whyQuery = (instance: string) =>
   queryOptions({
     queryKey: ["instance", instance, "why"],
@@ -149,6 +156,13 @@ export const clusterCountsQuery = queryOptions({
   queryKey: ["cluster", "counts"],
   queryFn: ({ signal }) => get<Api["ClusterCounts"]>("/cluster/counts", undefined, signal),
   refetchInterval: 5000,
+});
+
+/** Which executors take commands, and the pauses. */
+export const runtimeQuery = queryOptions({
+  queryKey: ["runtime"],
+  queryFn: ({ signal }) => get<Api["RuntimeStatus"]>("/admin/workflow-runtime/status", undefined, signal),
+  refetchInterval: 15_000,
 });
 
 /** What NATS holds. */

@@ -20,6 +20,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/asyncapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Everything on NATS: the subjects, and who sends which messages there. */
+        get: operations["get_asyncapi_json"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/bookmarks/resume": {
         parameters: {
             query?: never;
@@ -299,8 +316,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ends the pause of the cluster, or of one node. A node that is paused by itself stays paused when
-         *     the cluster goes on.
+         * Ends the pause of the cluster, or of one node, which may be gone. A node that is paused by itself
+         *     stays paused when the cluster goes on.
          */
         post: operations["post_admin_workflow_runtime_resume"];
         delete?: never;
@@ -2078,7 +2095,7 @@ export interface paths {
         /**
          * Keeps a task for its worker: the lease in the answer takes the place of the one before.
          * @description A task that is over, because its time is, or because its instance or activity was cancelled, is
-         *     refused: the worker can stop.
+         *     refused, and so is an attempt that another one has followed: the worker can stop.
          */
         post: operations["post_tasks_taskId_heartbeat"];
         delete?: never;
@@ -2276,8 +2293,10 @@ export interface paths {
         put?: never;
         /**
          * Imports several definitions, as drafts.
-         * @description The body is a multipart form with `.json` files, and with `.zip` files of them. Nothing is stored
-         *     if one of them is no definition, or would change a read-only definition.
+         * @description The body is a multipart form with `.json` files, with `.yaml` files in the short form, and with
+         *     `.zip` files of both. A `.yaml` file without `definitionId` gets its own name as id. Other files of a
+         *     zip are left out, and named in the answer. Nothing is stored if a file is no definition, or would
+         *     change a read-only definition; `failed` of the problem says what is wrong with each file.
          */
         post: operations["post_workflow_definitions_import_files"];
         delete?: never;
@@ -2501,7 +2520,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The workflows that use this one as an activity, in their latest version. */
+        /**
+         * The workflows whose latest version uses this one: as an activity, or by its id in an activity such as
+         *     `ExecuteWorkflow`. An id that an expression gives is not found.
+         */
         get: operations["get_workflow_definitions_definitionId_consumers"];
         put?: never;
         post?: never;
@@ -3616,7 +3638,7 @@ export interface components {
             /** @description `api-key` or `token`; null for a caller without one. */
             credential?: string | null;
             details?: Record<string, never> | null;
-            /** @description `done` or `refused`. */
+            /** @description `done`; `refused`; `accepted` when the end was not known yet. */
             outcome: string;
             /** @description What it was done to. */
             target: string;
@@ -3812,8 +3834,11 @@ export interface components {
              */
             waitingPulls: number;
         };
-        /** @description The workflows that use a definition as an activity. */
+        /** @description The workflows that use a definition. */
         Consumers: {
+            /** @description An activity of theirs runs or starts it, by its id. */
+            callingWorkflowDefinitionIds: string[];
+            /** @description They have it as an activity, directly or through others. */
             consumingWorkflowDefinitionIds: string[];
         };
         /** @description The variables of an activity that was open. */
@@ -3993,6 +4018,11 @@ export interface components {
              *     `name`, `customProperties` and `metadata`.
              */
             root?: Record<string, never> | null;
+            /**
+             * Format: date-time
+             * @description The time of the last save of this version; absent where an earlier version of the server saved it.
+             */
+            savedAt?: string | null;
             variables: components["schemas"]["VariableDeclared"][];
             /** Format: int32 */
             version: number;
@@ -4069,6 +4099,11 @@ export interface components {
             name?: string | null;
             /** @description Always null. */
             providerName?: string | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339: the time of the last save of this version.
+             */
+            savedAt?: string | null;
             toolVersion?: string | null;
             /** Format: int32 */
             version: number;
@@ -4548,16 +4583,36 @@ export interface components {
             /** @description The starts of each sixtieth of the time, the oldest first. */
             startedParts: number[];
         };
-        /** @description Files in a form: `.json` files, and `.zip` files of them. The names of the parts do not matter. */
+        /** @description The draft that a file has become. */
+        FileImported: {
+            definitionId: string;
+            /** @description The name of the file; in a zip, with its folders. */
+            file: string;
+            /** @description The definition had no version before. */
+            isNew: boolean;
+            name?: string | null;
+            /** Format: int32 */
+            version: number;
+        };
+        /**
+         * @description Files in a form: `.json` files, `.yaml` files where the operation takes the short form, and `.zip` files of
+         *     them. The names of the parts do not matter.
+         */
         FilesForm: {
             files: string[];
         } & {
             [key: string]: unknown;
         };
-        /** @description The number of definitions that were imported. */
+        /** @description The definitions that were imported. */
         FilesImported: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description The number of definitions.
+             */
             count: number;
+            files: components["schemas"]["FileImported"][];
+            /** @description The names of the files in zips that are neither JSON nor YAML. */
+            leftOut: string[];
         };
         /** @description The number of instances that were removed, and of those that the filter selects after that. */
         FilteredDeletions: {
@@ -4676,6 +4731,11 @@ export interface components {
              *     `name`, `customProperties` and `metadata`.
              */
             root?: Record<string, never> | null;
+            /**
+             * Format: date-time
+             * @description The time of the last save of this version; absent where an earlier version of the server saved it.
+             */
+            savedAt?: string | null;
             variables: components["schemas"]["VariableDeclared"][];
             /** Format: int32 */
             version: number;
@@ -4792,6 +4852,11 @@ export interface components {
              *     `name`, `customProperties` and `metadata`.
              */
             root?: Record<string, never> | null;
+            /**
+             * Format: date-time
+             * @description The time of the last save of this version; absent where an earlier version of the server saved it.
+             */
+            savedAt?: string | null;
             variables: components["schemas"]["VariableDeclared"][];
             /** Format: int32 */
             version: number;
@@ -5258,6 +5323,8 @@ export interface components {
                  * @description 1, 2, 3 …
                  */
                 attempt: number;
+                /** @description The correlation id of the instance; left out where it has none. */
+                correlationId?: string | null;
                 /** @description The time after which a result is not used any more. */
                 deadline?: string | null;
                 /**
@@ -5285,6 +5352,8 @@ export interface components {
                 traceparent?: string | null;
                 workflowDefinitionId: string;
                 workflowInstanceId: string;
+                /** @description The name of the definition; left out where it has none. */
+                workflowName?: string | null;
             }[];
         };
         /** @description All items of a list. */
@@ -5410,7 +5479,8 @@ export interface components {
                 version: number;
                 /**
                  * Format: int64
-                 * @description Tasks that no worker has.
+                 * @description Tasks in the stream that no worker has. Those beyond the share of the type in the stream wait in the
+                 *     database, and are not among them.
                  */
                 waiting: number;
             }[];
@@ -5681,6 +5751,8 @@ export interface components {
              * @description 1, 2, 3 …
              */
             attempt: number;
+            /** @description The correlation id of the instance; left out where it has none. */
+            correlationId?: string | null;
             /** @description The time after which a result is not used any more. */
             deadline?: string | null;
             /**
@@ -5708,6 +5780,8 @@ export interface components {
             traceparent?: string | null;
             workflowDefinitionId: string;
             workflowInstanceId: string;
+            /** @description The name of the definition; left out where it has none. */
+            workflowName?: string | null;
         };
         /** @description The letters to list. */
         LettersRequest: {
@@ -6039,6 +6113,14 @@ export interface components {
              */
             who: string;
         };
+        /** @description The messages on NATS, as AsyncAPI 3. */
+        Messages: {
+            asyncapi: string;
+            channels: Record<string, never>;
+            info: Record<string, never>;
+        } & {
+            [key: string]: unknown;
+        };
         /** @description An instance that the alterations do not fit. */
         Misfit: {
             reasons: string[];
@@ -6240,7 +6322,7 @@ export interface components {
                 /** @description `api-key` or `token`; null for a caller without one. */
                 credential?: string | null;
                 details?: Record<string, never> | null;
-                /** @description `done` or `refused`. */
+                /** @description `done`; `refused`; `accepted` when the end was not known yet. */
                 outcome: string;
                 /** @description What it was done to. */
                 target: string;
@@ -6794,6 +6876,11 @@ export interface components {
              *     `name`, `customProperties` and `metadata`.
              */
             root?: Record<string, never> | null;
+            /**
+             * Format: date-time
+             * @description The time of the last save of this version; absent where an earlier version of the server saved it.
+             */
+            savedAt?: string | null;
             variables: components["schemas"]["VariableDeclared"][];
             /** Format: int32 */
             version: number;
@@ -7290,7 +7377,8 @@ export interface components {
             version: number;
             /**
              * Format: int64
-             * @description Tasks that no worker has.
+             * @description Tasks in the stream that no worker has. Those beyond the share of the type in the stream wait in the
+             *     database, and are not among them.
              */
             waiting: number;
         };
@@ -8502,6 +8590,42 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    get_asyncapi_json: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The messages on NATS, as AsyncAPI 3. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "asyncapi": "text",
+                     *       "channels": {},
+                     *       "info": {}
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Messages"];
+                };
             };
             400: components["responses"]["BadRequest"];
             403: components["responses"]["Forbidden"];
@@ -10042,6 +10166,32 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            /** @description The node is neither live nor paused */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:not-found",
+                     *       "title": "Not found",
+                     *       "status": 404,
+                     *       "detail": "there is no workflow instance order-7",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "there is no workflow instance order-7"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             408: components["responses"]["BodyTimeout"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
@@ -10808,10 +10958,10 @@ export interface operations {
                  */
                 target?: string;
                 /**
-                 * @description `done` or `refused`
+                 * @description `done`, `refused` or `accepted`
                  * @example done
                  */
-                outcome?: "done" | "refused";
+                outcome?: "done" | "refused" | "accepted";
                 /**
                  * @description Only entries from this time on, RFC 3339
                  * @example 2026-01-31T08:00:00.000Z
@@ -12118,6 +12268,7 @@ export interface operations {
                      *       "name": "Order",
                      *       "description": null,
                      *       "createdAt": "2026-11-21T09:00:00.250Z",
+                     *       "savedAt": "2026-11-21T09:00:00.250Z",
                      *       "publishedAt": "2026-11-21T09:00:00.250Z",
                      *       "version": 1,
                      *       "variables": [],
@@ -12210,6 +12361,7 @@ export interface operations {
                      *       "name": "Order",
                      *       "description": null,
                      *       "createdAt": "2026-11-21T09:00:00.250Z",
+                     *       "savedAt": "2026-11-21T09:00:00.250Z",
                      *       "publishedAt": "2026-11-21T09:00:00.250Z",
                      *       "version": 1,
                      *       "variables": [],
@@ -12531,6 +12683,7 @@ export interface operations {
                      *             ],
                      *             "publishedAt": "2026-01-31T08:00:00.000Z",
                      *             "root": {},
+                     *             "savedAt": "2026-01-31T08:00:00.000Z",
                      *             "variables": [
                      *               {
                      *                 "id": "order-7",
@@ -17531,6 +17684,7 @@ export interface operations {
                      *         {
                      *           "activityId": "approve",
                      *           "attempt": 1,
+                     *           "correlationId": "customer-12",
                      *           "deadline": "text",
                      *           "deliveries": 1,
                      *           "idempotencyKey": "text",
@@ -17542,7 +17696,8 @@ export interface operations {
                      *           "taskVersion": 1,
                      *           "traceparent": "text",
                      *           "workflowDefinitionId": "order",
-                     *           "workflowInstanceId": "order-7"
+                     *           "workflowInstanceId": "order-7",
+                     *           "workflowName": "text"
                      *         }
                      *       ]
                      *     }
@@ -18123,7 +18278,7 @@ export interface operations {
             };
             404: components["responses"]["NotFound"];
             408: components["responses"]["BodyTimeout"];
-            /** @description The lease, or the task, is over */
+            /** @description The lease, the task, or this attempt of it is over */
             409: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -18137,11 +18292,11 @@ export interface operations {
                      *       "type": "urn:staunch:problem:unfit",
                      *       "title": "Unfit",
                      *       "status": 409,
-                     *       "detail": "The lease, or the task, is over",
+                     *       "detail": "The lease, the task, or this attempt of it is over",
                      *       "instance": "/elsa/api/workflow-instances/order-7",
                      *       "errors": {
                      *         "generalErrors": [
-                     *           "The lease, or the task, is over"
+                     *           "The lease, the task, or this attempt of it is over"
                      *         ]
                      *       }
                      *     }
@@ -18616,6 +18771,7 @@ export interface operations {
                      *           "materializerName": "text",
                      *           "name": "Order",
                      *           "providerName": "text",
+                     *           "savedAt": "2026-01-31T08:00:00.000Z",
                      *           "toolVersion": "3.6.0.0",
                      *           "version": 3
                      *         }
@@ -18710,6 +18866,7 @@ export interface operations {
                      *         "name": "Order",
                      *         "description": null,
                      *         "createdAt": "2026-11-21T09:00:00.250Z",
+                     *         "savedAt": "2026-11-21T09:00:00.250Z",
                      *         "publishedAt": "2026-11-21T09:00:00.250Z",
                      *         "version": 1,
                      *         "variables": [],
@@ -18773,6 +18930,7 @@ export interface operations {
                      *         "name": "Order",
                      *         "description": null,
                      *         "createdAt": "2026-11-21T09:00:00.250Z",
+                     *         "savedAt": "2026-11-21T09:00:00.250Z",
                      *         "publishedAt": "2026-11-21T09:00:00.250Z",
                      *         "version": 1,
                      *         "variables": [],
@@ -18920,6 +19078,7 @@ export interface operations {
                      *       "name": "Order",
                      *       "description": null,
                      *       "createdAt": "2026-11-21T09:00:00.250Z",
+                     *       "savedAt": "2026-11-21T09:00:00.250Z",
                      *       "publishedAt": "2026-11-21T09:00:00.250Z",
                      *       "version": 1,
                      *       "variables": [],
@@ -18997,6 +19156,7 @@ export interface operations {
                      *       "name": "Order",
                      *       "description": null,
                      *       "createdAt": "2026-11-21T09:00:00.250Z",
+                     *       "savedAt": "2026-11-21T09:00:00.250Z",
                      *       "publishedAt": "2026-11-21T09:00:00.250Z",
                      *       "version": 1,
                      *       "variables": [],
@@ -19139,6 +19299,7 @@ export interface operations {
                      *       ],
                      *       "publishedAt": "2026-01-31T08:00:00.000Z",
                      *       "root": {},
+                     *       "savedAt": "2026-01-31T08:00:00.000Z",
                      *       "variables": [
                      *         {
                      *           "id": "order-7",
@@ -19224,6 +19385,7 @@ export interface operations {
                      *       ],
                      *       "publishedAt": "2026-01-31T08:00:00.000Z",
                      *       "root": {},
+                     *       "savedAt": "2026-01-31T08:00:00.000Z",
                      *       "variables": [
                      *         {
                      *           "id": "order-7",
@@ -19372,6 +19534,7 @@ export interface operations {
                      *       ],
                      *       "publishedAt": "2026-01-31T08:00:00.000Z",
                      *       "root": {},
+                     *       "savedAt": "2026-01-31T08:00:00.000Z",
                      *       "variables": [
                      *         {
                      *           "id": "order-7",
@@ -19457,6 +19620,7 @@ export interface operations {
                      *       ],
                      *       "publishedAt": "2026-01-31T08:00:00.000Z",
                      *       "root": {},
+                     *       "savedAt": "2026-01-31T08:00:00.000Z",
                      *       "variables": [
                      *         {
                      *           "id": "order-7",
@@ -19527,7 +19691,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The number of definitions that were imported. */
+            /** @description The definitions that were imported. */
             200: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -19539,7 +19703,19 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "count": 1
+                     *       "count": 1,
+                     *       "files": [
+                     *         {
+                     *           "definitionId": "order",
+                     *           "file": "text",
+                     *           "isNew": false,
+                     *           "name": "Order",
+                     *           "version": 3
+                     *         }
+                     *       ],
+                     *       "leftOut": [
+                     *         "text"
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["FilesImported"];
@@ -19624,6 +19800,7 @@ export interface operations {
                      *           ],
                      *           "publishedAt": "2026-01-31T08:00:00.000Z",
                      *           "root": {},
+                     *           "savedAt": "2026-01-31T08:00:00.000Z",
                      *           "variables": [
                      *             {
                      *               "id": "order-7",
@@ -20203,6 +20380,7 @@ export interface operations {
                      *       "name": "Order",
                      *       "description": null,
                      *       "createdAt": "2026-11-21T09:00:00.250Z",
+                     *       "savedAt": "2026-11-21T09:00:00.250Z",
                      *       "publishedAt": "2026-11-21T09:00:00.250Z",
                      *       "version": 1,
                      *       "variables": [],
@@ -20322,6 +20500,7 @@ export interface operations {
                      *         "name": "Order",
                      *         "description": null,
                      *         "createdAt": "2026-11-21T09:00:00.250Z",
+                     *         "savedAt": "2026-11-21T09:00:00.250Z",
                      *         "publishedAt": "2026-11-21T09:00:00.250Z",
                      *         "version": 1,
                      *         "variables": [],
@@ -20385,6 +20564,7 @@ export interface operations {
                      *         "name": "Order",
                      *         "description": null,
                      *         "createdAt": "2026-11-21T09:00:00.250Z",
+                     *         "savedAt": "2026-11-21T09:00:00.250Z",
                      *         "publishedAt": "2026-11-21T09:00:00.250Z",
                      *         "version": 1,
                      *         "variables": [],
@@ -20631,7 +20811,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The workflows that use a definition as an activity. */
+            /** @description The workflows that use a definition. */
             200: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -20644,6 +20824,9 @@ export interface operations {
                      * @example {
                      *       "consumingWorkflowDefinitionIds": [
                      *         "checkout"
+                     *       ],
+                     *       "callingWorkflowDefinitionIds": [
+                     *         "nightly-orders"
                      *       ]
                      *     }
                      */
@@ -21403,6 +21586,7 @@ export interface operations {
                      *       "name": "Order",
                      *       "description": null,
                      *       "createdAt": "2026-11-21T09:00:00.250Z",
+                     *       "savedAt": "2026-11-21T09:00:00.250Z",
                      *       "publishedAt": "2026-11-21T09:00:00.250Z",
                      *       "version": 1,
                      *       "variables": [],
@@ -21496,6 +21680,7 @@ export interface operations {
                      *       "name": "Order",
                      *       "description": null,
                      *       "createdAt": "2026-11-21T09:00:00.250Z",
+                     *       "savedAt": "2026-11-21T09:00:00.250Z",
                      *       "publishedAt": "2026-11-21T09:00:00.250Z",
                      *       "version": 1,
                      *       "variables": [],
@@ -21708,6 +21893,7 @@ export interface operations {
                      *       ],
                      *       "publishedAt": "2026-01-31T08:00:00.000Z",
                      *       "root": {},
+                     *       "savedAt": "2026-01-31T08:00:00.000Z",
                      *       "variables": [
                      *         {
                      *           "id": "order-7",
@@ -21863,6 +22049,7 @@ export interface operations {
                      *       ],
                      *       "publishedAt": "2026-01-31T08:00:00.000Z",
                      *       "root": {},
+                     *       "savedAt": "2026-01-31T08:00:00.000Z",
                      *       "variables": [
                      *         {
                      *           "id": "order-7",
@@ -21960,6 +22147,7 @@ export interface operations {
                      *         "name": "Order",
                      *         "description": null,
                      *         "createdAt": "2026-11-21T09:00:00.250Z",
+                     *         "savedAt": "2026-11-21T09:00:00.250Z",
                      *         "publishedAt": "2026-11-21T09:00:00.250Z",
                      *         "version": 1,
                      *         "variables": [],
@@ -22117,6 +22305,7 @@ export interface operations {
                      *       ],
                      *       "publishedAt": "2026-01-31T08:00:00.000Z",
                      *       "root": {},
+                     *       "savedAt": "2026-01-31T08:00:00.000Z",
                      *       "variables": [
                      *         {
                      *           "id": "order-7",
@@ -22252,6 +22441,7 @@ export interface operations {
                      *       "materializerName": "text",
                      *       "name": "Order",
                      *       "providerName": "text",
+                     *       "savedAt": "2026-01-31T08:00:00.000Z",
                      *       "toolVersion": "3.6.0.0",
                      *       "version": 3
                      *     }
@@ -22451,6 +22641,7 @@ export interface operations {
                      *         "materializerName": "text",
                      *         "name": "Order",
                      *         "providerName": "text",
+                     *         "savedAt": "2026-01-31T08:00:00.000Z",
                      *         "toolVersion": "3.6.0.0",
                      *         "version": 3
                      *       }

@@ -19,6 +19,11 @@ function read(): Session {
   }
 }
 
+/** Whose session it is: new tokens of the same person are no other one. */
+export function personOf(who: Session): string {
+  return who.kind === "user" ? `user ${who.name}` : who.kind === "key" ? `key ${who.key}` : "none";
+}
+
 function changed(): void {
   for (const listener of listeners) listener();
 }
@@ -27,10 +32,14 @@ export const session = {
   current: () => current,
   /** The server wants credentials, and those that are here do not count. */
   isRefused: () => refused,
-  /** What the server says that the caller may do. */
+  /** What the server says that the caller may do; what it said before is forgotten. */
   learn(permissions: readonly string[]) {
+    const isSame = known?.length === permissions.length && permissions.every((one) => known?.includes(one));
+    if (isSame) return;
     known = permissions;
+    changed();
   },
+  permissions: () => known,
   set(next: Session) {
     if (next.kind !== "user" || current.kind !== "user" || next.name !== current.name) known = undefined;
     current = next;
@@ -43,6 +52,20 @@ export const session = {
     if (refused) return;
     refused = true;
     changed();
+  },
+  /** Waits until one has signed in again, or nobody wants to know any more. */
+  accepted(signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const look = () => {
+        if (refused && !signal?.aborted) return;
+        leave();
+        signal?.removeEventListener("abort", look);
+        resolve();
+      };
+      const leave = session.subscribe(look);
+      signal?.addEventListener("abort", look);
+      look();
+    });
   },
   subscribe(listener: () => void) {
     listeners.add(listener);

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { networkChanged } from "./network";
 import { become } from "./presence";
+import { session } from "./session";
 import { EventParser, follow, readOnce, type ServerEvent } from "./sse";
 
 const STREAM = `retry: 1000
@@ -229,6 +230,20 @@ describe("a stream that is followed", () => {
       const tries = signals.length;
       answers = streaming;
       networkChanged();
+      await vi.advanceTimersByTimeAsync(10);
+      expect([signals.length, isOpen()]).toEqual([tries + 1, true]);
+      expect(states.at(-1)).toBe("open");
+    });
+
+    it("goes on once one has signed in again, and asks nothing before", async () => {
+      vi.stubGlobal("sessionStorage", { removeItem: () => undefined });
+      answers = () => new Response("{}", { status: 401 });
+      await begin();
+      const tries = signals.length;
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(signals.length).toBe(tries);
+      answers = streaming;
+      session.set({ kind: "none" });
       await vi.advanceTimersByTimeAsync(10);
       expect([signals.length, isOpen()]).toEqual([tries + 1, true]);
       expect(states.at(-1)).toBe("open");

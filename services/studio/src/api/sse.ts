@@ -2,6 +2,7 @@ import { type Call, send } from "./client";
 import { onNetwork } from "./network";
 import { onPresence, presence } from "./presence";
 import { asProblem, cutOff, Problem } from "./problem";
+import { session } from "./session";
 
 export interface ServerEvent {
   id?: string;
@@ -188,6 +189,11 @@ export function follow({ path, query, onEvent, onState }: Follower): () => void 
       } catch (error) {
         if (stop.signal.aborted) return;
         const { status } = asProblem(error);
+        if (status === 401 && session.isRefused()) {
+          isLive = false;
+          await session.accepted(stop.signal);
+          continue;
+        }
         if (status === 401 || status === 403 || status === 404) {
           onState?.({ is: "idle" });
           return;

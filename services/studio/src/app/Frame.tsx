@@ -1,7 +1,7 @@
 import { Link, Outlet, useLocation, useNavigate } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
+import { useEffect, useState, useSyncExternalStore } from "react";
 import { useCounts } from "../api/queries";
-import { can } from "../api/session";
+import { can, session } from "../api/session";
 import { t } from "../text";
 import { keepFocus } from "../ui/focus";
 import { Icon } from "../ui/Icon";
@@ -86,6 +86,8 @@ function Inside() {
 }
 
 export function Frame() {
+  // Pages that one may see no longer are taken from the rail.
+  useSyncExternalStore(session.subscribe, session.permissions);
   const [palette, setPalette] = useState(false);
   useEffect(() => (can("read:workflow-instances") ? startLive() : undefined), []);
   useEffect(keepFocus, []);

@@ -1,23 +1,46 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
+import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { get } from "../api/client";
-import { type Session, session } from "../api/session";
+import { personOf, session } from "../api/session";
 import type { Api } from "../api/types";
 import { isSignInNeeded } from "../api/ways";
+import { t } from "../text";
+import { giveBack } from "../ui/Dialog";
 import { Login } from "./Login";
 
 /** The longest that the page waits to know what one may do; after that, it shows what the token says. */
 const PATIENCE_MS = 3000;
 
-/** Whose session it is: new tokens of the same person are no other one. */
-function nameOf(who: Session): string {
-  return who.kind === "user" ? `user ${who.name}` : who.kind === "key" ? `key ${who.key}` : "none";
+/** Shows the login above all that the page has open, which stays as it is until one is back. */
+function Above({ children }: { children: ReactNode }) {
+  const box = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const before = document.activeElement;
+    box.current?.showModal();
+    return () => giveBack(before);
+  }, []);
+  return (
+    <dialog
+      ref={box}
+      tabIndex={-1}
+      aria-label={t.login.title}
+      onKeyDown={(event) => event.stopPropagation()}
+      onCancel={(event) => event.preventDefault()}
+      onClose={() => box.current?.showModal()}
+      className="m-0 size-full max-h-none max-w-none border-0 bg-paper p-0 text-ink outline-none"
+    >
+      {children}
+    </dialog>
+  );
 }
 
-/** Shows the login in place of the page as long as the server wants other credentials. */
+/**
+ * Shows the login as long as the server wants other credentials. What somebody has begun on the page is there again
+ * once the same person has signed in.
+ */
 export function Gate({ children }: { children: ReactNode }) {
   const who = useSyncExternalStore(session.subscribe, session.current);
-  const name = nameOf(who);
+  const name = personOf(who);
   // Without credentials, a server that wants some is not asked: it would count that as an attempt.
   const isOut = who.kind === "none" && isSignInNeeded();
   const refused = useSyncExternalStore(session.subscribe, session.isRefused) || isOut;
@@ -32,10 +55,28 @@ export function Gate({ children }: { children: ReactNode }) {
       // Without an answer, the server decides about each request.
       .catch(() => undefined)
       .finally(() => {
-        if (!leaving.signal.aborted) setAsked(name);
+        if (!leaving.signal.aborted && !session.isRefused()) setAsked(name);
       });
     return () => leaving.abort();
   }, [refused, name]);
-  if (refused) return <Login onDone={() => client.clear()} />;
-  return asked === name ? children : null;
+  const isKept = asked === name;
+  const onDone = () => {
+    if (personOf(session.current()) === name) void client.refetchQueries({ type: "active", stale: true });
+    else client.clear();
+  };
+  return (
+    <>
+      {isKept && (
+        <div inert={refused} className={`h-full ${refused ? "invisible" : ""}`}>
+          {children}
+        </div>
+      )}
+      {refused && isKept && (
+        <Above>
+          <Login isKept={who.kind !== "none"} onDone={onDone} />
+        </Above>
+      )}
+      {refused && !isKept && <Login onDone={onDone} />}
+    </>
+  );
 }

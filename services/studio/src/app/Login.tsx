@@ -1,6 +1,6 @@
-import { type FormEvent, useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { login } from "../api/client";
-import { session } from "../api/session";
+import { type Session, session } from "../api/session";
 import { isSignInNeeded, waysOn } from "../api/ways";
 import { t } from "../text";
 import { Button } from "../ui/Button";
@@ -8,42 +8,67 @@ import { Field } from "../ui/Field";
 import { Failed } from "../ui/States";
 import { Tabs } from "../ui/Tabs";
 import { Mark } from "./Mark";
+import { download, lostTo, type Unsaved } from "./unsaved";
 
 const WHY = { none: t.login.why, user: t.login.again, key: t.login.keyRefused };
 
+const nameIn = (who: Session): string => (who.kind === "user" ? who.name : "");
+
+interface Props {
+  /** The page beneath it is there again for the same person. */
+  isKept?: boolean;
+  onDone: () => void;
+}
+
 /** Who wants in: a user with a password, or an API key. */
-export function Login({ onDone }: { onDone: () => void }) {
+export function Login({ isKept, onDone }: Props) {
   const ways = waysOn() ?? [];
   const offered = (["user", "key"] as const).filter((one) => ways.includes(one));
   const tabs = offered.length > 0 ? offered : (["user", "key"] as const);
-  const [way, setWay] = useState<string>(tabs[0] ?? "user");
+  const { kind } = session.current();
+  const [way, setWay] = useState<string>(tabs.find((one) => one === kind) ?? tabs[0] ?? "user");
   const [busy, setBusy] = useState(false);
   const [wrong, setWrong] = useState<string>();
   const [error, setError] = useState<unknown>();
-  const [name, setName] = useState("");
+  const [name, setName] = useState(() => nameIn(session.current()));
   const [password, setPassword] = useState("");
   const [key, setKey] = useState("");
 
-  const form = useRef<HTMLFormElement>(null);
-  useEffect(() => form.current?.querySelector("input")?.focus(), []);
+  const [lost, setLost] = useState<{ work: Unsaved; next: Session }>();
 
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    const fields = [...(form.current?.querySelectorAll("input") ?? [])];
+    (fields.find((field) => field.value === "") ?? fields[0])?.focus();
+  }, []);
+
+  const wanted = (): Session =>
+    way === "key" ? { kind: "key", key: key.trim() } : { kind: "user", name, access: "", refresh: "" };
+
+  const enter = async (next: Session) => {
+    setLost(undefined);
     setWrong(undefined);
     setError(undefined);
-    if (way === "key") {
+    if (next.kind !== "user") {
+      session.set(next);
       onDone();
-      session.set({ kind: "key", key: key.trim() });
       return;
     }
     setBusy(true);
     try {
-      if (await login(name, password)) onDone();
+      if (await login(next.name, password)) onDone();
       else setWrong(t.login.wrong);
     } catch (failure) {
       setError(failure);
     }
     setBusy(false);
+  };
+
+  /** Lets one in, unless somebody else has work here that would be gone. */
+  const ask = (next: Session) => {
+    const work = lostTo(next);
+    if (work) setLost({ work, next });
+    else void enter(next);
   };
 
   return (
@@ -53,7 +78,8 @@ export function Login({ onDone }: { onDone: () => void }) {
           <Mark size={32} />
           <div>
             <h1 className="text-lg font-semibold">{t.login.title}</h1>
-            <p className="text-sm text-soft">{WHY[session.current().kind]}</p>
+            <p className="text-sm text-soft">{WHY[kind]}</p>
+            {isKept && <p className="text-sm text-soft">{t.login.kept}</p>}
           </div>
         </div>
         <Tabs
@@ -62,7 +88,14 @@ export function Login({ onDone }: { onDone: () => void }) {
           current={way}
           onChange={setWay}
         >
-          <form ref={form} className="space-y-3 p-5" onSubmit={submit}>
+          <form
+            ref={form}
+            className="space-y-3 p-5"
+            onSubmit={(event) => {
+              event.preventDefault();
+              ask(wanted());
+            }}
+          >
             {way === "user" ? (
               <>
                 <Field
@@ -92,13 +125,24 @@ export function Login({ onDone }: { onDone: () => void }) {
                 required
               />
             )}
+            {lost && (
+              <div role="alert" className="space-y-2 rounded-md border border-waiting p-3 text-sm">
+                <p>{t.login.lost(lost.work.name)}</p>
+                <div className="flex flex-wrap gap-2">
+                  <Button onClick={() => download(lost.work)}>{t.login.keepFile}</Button>
+                  <Button tone="danger" onClick={() => void enter(lost.next)}>
+                    {t.login.dropThem}
+                  </Button>
+                </div>
+              </div>
+            )}
             <Button type="submit" tone="main" busy={busy} className="w-full">
               {t.login.enter}
             </Button>
             {isSignInNeeded() ? (
               <p className="text-center text-xs text-soft">{t.login.noneWithout}</p>
             ) : (
-              <Button tone="quiet" className="w-full" onClick={() => session.set({ kind: "none" })}>
+              <Button tone="quiet" className="w-full" onClick={() => ask({ kind: "none" })}>
                 {t.login.without}
               </Button>
             )}

@@ -2,16 +2,20 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type KeyboardEvent, useState } from "react";
 import { get } from "../api/client";
+import { latestQuery } from "../api/queries";
 import { can } from "../api/session";
 import type { Api } from "../api/types";
 import { shortId } from "../lib/format";
 import { stateWord } from "../lib/states";
+import { visible } from "../lib/visible";
 import { t } from "../text";
 import { Dialog } from "../ui/Dialog";
+import { Failed } from "../ui/States";
+import { commandsHere } from "./commands";
 import { COMMANDS, offered, PAGES } from "./pages";
 import { settings } from "./settings";
 
-interface Choice {
+export interface Choice {
   key: string;
   word: string;
   kind: string;
@@ -44,14 +48,63 @@ function useFound(text: string) {
   });
 }
 
+/** What one can choose. A list without an option would be none. */
+export function Choices({
+  choices,
+  current,
+  onPoint,
+  onRun,
+}: {
+  choices: readonly Choice[];
+  current: number;
+  onPoint: (at: number) => void;
+  onRun: (choice: Choice) => void;
+}) {
+  if (choices.length === 0)
+    return (
+      <p role="status" className="mt-2 p-3 text-sm text-soft">
+        {t.palette.nothing}
+      </p>
+    );
+  return (
+    <div id="palette-list" role="listbox" aria-label={t.search} className="mt-2 max-h-96 overflow-auto">
+      {choices.map((choice, index) => (
+        <button
+          key={choice.key}
+          id={`palette-${choice.key}`}
+          type="button"
+          role="option"
+          aria-selected={index === current}
+          tabIndex={-1}
+          onClick={() => onRun(choice)}
+          onMouseMove={() => onPoint(index)}
+          className={`flex h-9 w-full items-center gap-3 rounded-md px-3 text-left text-sm ${index === current ? "bg-accent-soft" : ""}`}
+        >
+          <span className="min-w-0 flex-1 truncate">{visible(choice.word)}</span>
+          <span className="text-xs text-soft">{choice.kind}</span>
+        </button>
+      ))}
+    </div>
+  );
+}
+
 /** Search and commands in one box. */
 export function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   const navigate = useNavigate();
   const found = useFound(text.trim());
+  // The names of definitions, where a page has read them.
+  const latest = useQuery({ ...latestQuery, enabled: false }).data?.items;
+  const names = new Map(latest?.map((one) => [one.definitionId, one.name]));
 
   const commands: Choice[] = [
+    ...commandsHere().map(({ word, act }, place) => ({
+      key: `here-${place}`,
+      word,
+      kind: t.palette.here,
+      act,
+    })),
     ...offered(PAGES, can).map(({ key, to }) => ({
       key,
       word: t.rail[key],
@@ -88,7 +141,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   }));
   const instances: Choice[] = (found.data?.instances ?? []).map((one) => ({
     key: one.id,
-    word: `${one.name ?? one.definitionId} · ${shortId(one.id)} · ${stateWord(one.subStatus)}`,
+    word: `${one.name ?? names.get(one.definitionId) ?? one.definitionId} · ${shortId(one.id)} · ${stateWord(one.subStatus)}`,
     kind: t.palette.instance,
     act: () => void navigate({ to: "/instances/$id", params: { id: one.id } }),
   }));
@@ -101,6 +154,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
     choice.act();
   };
   const key = (event: KeyboardEvent) => {
+    if (choices.length === 0) return;
     if (event.key === "ArrowDown") setAt((current + 1) % choices.length);
     else if (event.key === "ArrowUp") setAt((current - 1 + choices.length) % choices.length);
     else if (event.key === "Enter") run(choices[current]);
@@ -114,7 +168,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
         autoFocus
         role="combobox"
         aria-label={t.search}
-        aria-expanded="true"
+        aria-expanded={choices.length > 0}
         aria-controls="palette-list"
         aria-activedescendant={choices[current] ? `palette-${choices[current].key}` : undefined}
         placeholder={t.palette.hint}
@@ -126,25 +180,10 @@ export function Palette({ onClose }: { onClose: () => void }) {
         }}
         className="h-9 w-full rounded-md border border-line-strong bg-paper px-3"
       />
-      <div id="palette-list" role="listbox" aria-label={t.search} className="mt-2 max-h-96 overflow-auto">
-        {choices.map((choice, index) => (
-          <button
-            key={choice.key}
-            id={`palette-${choice.key}`}
-            type="button"
-            role="option"
-            aria-selected={index === current}
-            tabIndex={-1}
-            onClick={() => run(choice)}
-            onMouseMove={() => setAt(index)}
-            className={`flex h-9 w-full items-center gap-3 rounded-md px-3 text-left text-sm ${index === current ? "bg-accent-soft" : ""}`}
-          >
-            <span className="min-w-0 flex-1 truncate">{choice.word}</span>
-            <span className="text-xs text-soft">{choice.kind}</span>
-          </button>
-        ))}
-        {choices.length === 0 && <p className="p-3 text-sm text-soft">{t.palette.nothing}</p>}
-      </div>
+      {choices.length === 0 && found.error ? null : (
+        <Choices choices={choices} current={current} onPoint={setAt} onRun={run} />
+      )}
+      {found.error && <Failed error={found.error} retry={() => void found.refetch()} />}
     </Dialog>
   );
 }

@@ -1,48 +1,65 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Fragment, useEffect, useRef } from "react";
+import { useEffect, useRef, useState } from "react";
 import { post } from "../api/client";
-import { nodesQuery } from "../api/queries";
+import { definitionQuery, instanceQuery, nodesQuery, versionQuery } from "../api/queries";
 import { can, session } from "../api/session";
 import type { TimeMode } from "../lib/format";
-import { shortId } from "../lib/format";
 import { t } from "../text";
 import { buttonClass } from "../ui/Button";
+import { Confirm } from "../ui/Dialog";
 import { Icon } from "../ui/Icon";
 import { Menu } from "../ui/Menu";
+import { useAddress } from "./address";
 import { useNow } from "./clock";
 import { useLiveState } from "./live";
+import { PasswordDialog } from "./PasswordDialog";
 import { PAGES } from "./pages";
 import { usePlace } from "./place";
 import { isDark, settings, useSettings } from "./settings";
+import { stepsOf } from "./steps";
+import { lostTo, type Unsaved } from "./unsaved";
 
-const WORDS: Record<string, string> = { edit: t.deeds.edit, new: t.deeds.make };
+/** The name of the definition or instance of the page, once the page has read it. */
+function useName(list: string, id: string): string | undefined {
+  const [{ version: asked }] = useAddress();
+  const read = { enabled: false };
+  const definition = useQuery({ ...definitionQuery(id, asked ?? "Latest"), ...read }).data;
+  const instance = useQuery({ ...instanceQuery(id), ...read }).data;
+  const version = useQuery({ ...versionQuery(instance?.definitionVersionId ?? ""), ...read }).data;
+  if (list === "definitions") return definition?.name ?? undefined;
+  if (list !== "instances" || !instance) return undefined;
+  return instance.name ?? version?.name ?? instance.definitionId;
+}
 
 function Breadcrumb() {
   const path = usePlace();
-  const parts = path.split("/").filter(Boolean).map(decodeURIComponent);
-  const page = PAGES.find(({ to }) => to === `/${parts[0] ?? ""}`);
-  const rest = parts.slice(1).map((part) => WORDS[part] ?? part);
+  const [list = "", id = ""] = path.split("/").filter(Boolean).map(decodeURIComponent);
+  const page = PAGES.find(({ to }) => to === `/${list}`);
+  const steps = stepsOf(path, useName(list, id));
   return (
     <nav
       aria-label={t.breadcrumb}
       className="flex min-w-0 flex-1 basis-16 flex-wrap items-center gap-x-1.5 text-sm"
     >
-      <title>{[...rest.map(shortId), page && t.rail[page.key], "Staunch"].filter(Boolean).join(" · ")}</title>
+      <title>
+        {[...steps.map(({ word }) => word), page && t.rail[page.key], "Staunch"].filter(Boolean).join(" · ")}
+      </title>
       {page && (
-        <Link to={page.to} className={rest.length ? "text-soft hover:text-ink" : "font-semibold"}>
+        <Link to={page.to} className={steps.length ? "text-soft hover:text-ink" : "font-semibold"}>
           {t.rail[page.key]}
         </Link>
       )}
-      {rest.map((part) => (
-        <Fragment key={part}>
-          <span className="flex max-w-full min-w-0 items-center gap-1.5">
-            <Icon name="right" size={12} className="text-soft" />
-            <span className="truncate font-mono text-xs" title={part}>
-              {shortId(part)}
-            </span>
+      {steps.map(({ word, id, isId, isExtra }) => (
+        <span
+          key={`${word} ${id}`}
+          className={`flex max-w-full min-w-0 items-center gap-1.5 ${isExtra ? "max-sm:hidden" : ""}`}
+        >
+          <Icon name="right" size={12} className="text-soft" />
+          <span className={`truncate ${isId ? "font-mono text-xs" : ""}`} title={id ?? word}>
+            {word}
           </span>
-        </Fragment>
+        </span>
       ))}
     </nav>
   );
@@ -90,12 +107,16 @@ const TIME_MODES: TimeMode[] = ["utc", "local", "relative"];
 function signOut() {
   if (session.current().kind === "user") void post("/identity/logout").catch(() => undefined);
   session.set({ kind: "none" });
-  location.reload();
+  // By then the page is gone, and does not ask once more what is to become of it.
+  setTimeout(() => location.reload());
 }
 
 export function TopBar({ onSearch }: { onSearch: () => void }) {
   const { time, language } = useSettings();
   const who = session.current();
+  const [changing, setChanging] = useState(false);
+  const [lost, setLost] = useState<Unsaved>();
+  const out = t.me.signOut(who.kind === "user" ? who.name : t.login.key);
   return (
     <header className="flex min-h-12 shrink-0 flex-wrap items-center gap-x-1.5 gap-y-1 border-b border-line bg-raised px-4 py-1 max-sm:gap-x-1 max-sm:px-2">
       <Breadcrumb />
@@ -137,13 +158,26 @@ export function TopBar({ onSearch }: { onSearch: () => void }) {
               location.reload();
             },
           },
+          who.kind === "user" && { word: t.me.changePassword, act: () => setChanging(true) },
           who.kind === "none" && { word: t.me.signIn, act: () => session.refuse() },
           who.kind !== "none" && {
-            word: t.me.signOut(who.kind === "user" ? who.name : t.login.key),
-            act: signOut,
+            word: out,
+            act: () => {
+              const work = lostTo({ kind: "none" });
+              if (work) setLost(work);
+              else signOut();
+            },
           },
         ]}
       />
+      {lost && (
+        <Confirm title={out} verb={out} act={async () => signOut()} onClose={() => setLost(undefined)}>
+          <p>{t.me.lost(lost.name)}</p>
+        </Confirm>
+      )}
+      {changing && who.kind === "user" && (
+        <PasswordDialog name={who.name} onClose={() => setChanging(false)} />
+      )}
     </header>
   );
 }

@@ -1,5 +1,7 @@
 import { createRootRoute, createRoute, createRouter, type RouteComponent } from "@tanstack/react-router";
+import { useSyncExternalStore } from "react";
 import { STUDIO } from "../api/base";
+import { session } from "../api/session";
 import type { Search } from "../lib/filters";
 import { HomePage } from "../pages/home/HomePage";
 import { later, preloadWhenIdle } from "../ui/later";
@@ -14,11 +16,20 @@ const root = createRootRoute({
   validateSearch: (search: Record<string, unknown>): Search => search as Search,
 });
 
-const at = <P extends string>(path: P, component: RouteComponent) =>
-  createRoute({ getParentRoute: () => root, path, component });
+/** A page that is drawn anew when one may do something else than before. */
+function permitted(Page: RouteComponent): RouteComponent {
+  const Permitted = () => {
+    useSyncExternalStore(session.subscribe, session.permissions);
+    return <Page />;
+  };
+  return Object.assign(Permitted, { preload: Page.preload });
+}
+
+const at = <P extends string>(path: P, page: RouteComponent) =>
+  createRoute({ getParentRoute: () => root, path, component: permitted(page) });
 
 const tree = root.addChildren([
-  createRoute({ getParentRoute: () => root, path: "/", component: HomePage }),
+  at("/", HomePage),
   at(
     "/definitions",
     later(async () => (await import("../pages/definitions/DefinitionsPage")).DefinitionsPage),

@@ -61,5 +61,5 @@ dark?.addEventListener("change", () => {
 });
 
 export function useSettings(): Settings {
-  return useSyncExternalStore(settings.subscribe, settings.current);
+  return useSyncExternalStore(settings.subscribe, settings.current, settings.current);
 }

@@ -18,15 +18,16 @@ export function treeOf(
     const key = text(activity.id);
     const mark = marks?.get(key);
     const state = mark ? stateOf(mark.status) : "skipped";
+    const times = mark && mark.runs > 1 ? `${mark.runs} ×` : "";
     rows.push({
       key,
       depth,
       place: place === "activities" ? undefined : place || undefined,
       name: nameOf(activity, words),
-      about: [aboutOf(activity, words), marks && t.states[state]].filter(Boolean).join(", "),
+      about: [times, aboutOf(activity, words), marks && t.states[state]].filter(Boolean).join(", "),
       note: mark && (
         <span className="flex items-center gap-1 text-xs text-soft tabular-nums">
-          {mark.runs > 1 && `${mark.runs} ×`}
+          {times}
           <StateIcon state={state} />
         </span>
       ),

@@ -1,4 +1,5 @@
 import { typeName } from "../lib/format";
+import { visible } from "../lib/visible";
 import type { TypeWords } from "./words";
 
 export type Members = Record<string, unknown>;
@@ -49,7 +50,8 @@ export function activitiesIn(root: unknown): Map<string, Members> {
 }
 
 /** The title that somebody gave, or else the name; without both it is empty. */
-const ownName = (activity: Members) => text(members(activity.metadata)?.displayText) || text(activity.name);
+const ownName = (activity: Members) =>
+  visible(text(members(activity.metadata)?.displayText) || text(activity.name));
 
 /** The title of an activity, the same as in the designer: without one of its own, what its type is called. */
 export function nameOf(activity: Members, words: TypeWords = typeName): string {

@@ -28,6 +28,6 @@ it("has all activities with their places, and what happened to them", () => {
     ["d", 2, "One"],
   ]);
   expect(rows[3]?.name).toBe("Write Line");
-  expect(rows[3]?.about).toBe("b, Finished");
+  expect(rows[3]?.about).toBe("2 ×, b, Finished");
   expect(rows[1]?.about).toBe("a, Not taken");
 });

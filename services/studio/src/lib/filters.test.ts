@@ -100,7 +100,15 @@ describe("filters", () => {
   });
 
   it("name what the address has and nobody knows, and nothing else", () => {
-    const odd = { state: "Faulted,Odd", version: "abc", since: "soon", incidents: "maybe", dir: "left" };
+    const odd = {
+      state: "Faulted,Odd",
+      version: "abc",
+      since: "soon",
+      incidents: "maybe",
+      dir: "left",
+      nonsense: "1",
+      toString: "2",
+    };
     expect(ignoredIn({ ...odd, q: "a", order: "Name", until: "2h", values: "A>1", plan: "p" }, NOW)).toEqual(
       odd,
     );

@@ -112,7 +112,10 @@ export function fromAddress(search: Search): InstanceFilter {
   };
 }
 
-/** The parts of an address that are no filter, as `name=value`: the list is shown as if they were not there. */
+/** What an address has besides filters that can be read in one way only. */
+const TAKEN = ["q", "definition", "correlation", "name", "parent", "cursor", "before", "plan"];
+
+/** The parts of an address that are no filter: the list is shown as if they were not there. */
 export function ignoredIn(search: Search, now: number): Search {
   const filter = fromAddress(search);
   const isTime = (text: string) => timeOf(text, now) !== undefined;
@@ -129,7 +132,10 @@ export function ignoredIn(search: Search, now: number): Search {
     page: (text) => whole(text) !== undefined,
   };
   return Object.fromEntries(
-    Object.entries(search).filter(([name, text]) => text && isRead[name] && !isRead[name](text)),
+    Object.entries(search).filter(
+      ([name, text]) =>
+        text && !TAKEN.includes(name) && !(Object.hasOwn(isRead, name) && isRead[name]?.(text)),
+    ),
   );
 }
 

@@ -1,4 +1,5 @@
 import { language as spoken } from "../text";
+import { visible } from "./visible";
 
 export type TimeMode = "utc" | "local" | "relative";
 
@@ -103,6 +104,6 @@ export function spanOf(text: string): number | undefined {
 
 /** What an activity is called: its name, or its id where somebody chose it, or its type. */
 export function activityWord(id: string, name: string | null | undefined, type: string): string {
-  if (name) return name;
-  return /^[0-9a-f]{12,}$/.test(id) ? typeName(type) : id;
+  if (name) return visible(name);
+  return /^[0-9a-f]{12,}$/.test(id) ? typeName(type) : visible(id);
 }

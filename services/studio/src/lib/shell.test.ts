@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { session } from "../api/session";
-import { curl, quoted, served, staunch } from "./shell";
+import { curl, curlJson, quoted, served, staunch, storesOf } from "./shell";
 
 beforeEach(() => {
   vi.stubGlobal("sessionStorage", { setItem: vi.fn(), removeItem: vi.fn() });
@@ -40,9 +40,25 @@ it("names the server in lines that the server wrote", () => {
   for (const line of [
     "staunch provision",
     "staunch dead replay 7",
+    "staunch lease rm --stale",
+    "staunch doctor",
     "staunch server --role timer",
     `staunch top --server ${server}`,
   ]) {
     expect(served(line, server)).toBe(line);
   }
+});
+
+it("knows which lines ask something else than a server, and need its address", () => {
+  expect(storesOf("staunch lease ls")).toEqual(["nats"]);
+  expect(storesOf("staunch dead show 5")).toEqual(["nats"]);
+  expect(storesOf("staunch user ls")).toEqual(["database"]);
+  expect(storesOf("staunch doctor")).toEqual(["nats", "database"]);
+  expect(storesOf(staunch("instance ls"))).toEqual([]);
+});
+
+it("sends JSON", () => {
+  expect(curlJson("/alterations/workflows/retry", { workflowInstanceIds: ["it's"] })).toBe(
+    `curl -X POST -H "Content-Type: application/json" -d '{"workflowInstanceIds":["it'\\''s"]}' http://localhost/elsa/api/alterations/workflows/retry`,
+  );
 });

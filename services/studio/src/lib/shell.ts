@@ -12,12 +12,22 @@ const DEFAULT_SERVER = "http://127.0.0.1:5001";
 export const staunch = (command: string, server = ORIGIN): string =>
   server === DEFAULT_SERVER ? `staunch ${command}` : `staunch ${command} --server ${quoted(server)}`;
 
-/** These ask NATS and the database, or start a node: they know no server. */
-const LOCAL = /^staunch (dead|provision|server)\b/;
+/** What a line of `staunch` asks itself, not through a server. */
+export type Store = "nats" | "database";
+
+const STORES: readonly (readonly [RegExp, readonly Store[]])[] = [
+  [/^staunch (dead|lease|provision)\b/, ["nats"]],
+  [/^staunch (user|role|app|key|secret)\b/, ["database"]],
+  [/^staunch (doctor|server)\b/, ["nats", "database"]],
+];
+
+/** What a line asks itself: it needs its address, and knows no server. */
+export const storesOf = (line: string): readonly Store[] =>
+  STORES.find(([part]) => part.test(line))?.[1] ?? [];
 
 /** A line of `staunch` that the server wrote, for this server. */
 export const served = (line: string, server = ORIGIN): string =>
-  !line.startsWith("staunch ") || LOCAL.test(line) || line.includes(" --server ")
+  !line.startsWith("staunch ") || storesOf(line).length > 0 || line.includes(" --server ")
     ? line
     : staunch(line.slice("staunch ".length), server);
 
@@ -29,3 +39,7 @@ export const curl = (path: string, flags = ""): string =>
     quoted(`${ORIGIN}/elsa/api${path}`),
     ...(authorization() ? ['-H "Authorization: ApiKey $STAUNCH_API_KEY"'] : []),
   ].join(" ");
+
+/** A line of `curl` that sends this as JSON. */
+export const curlJson = (path: string, body: unknown): string =>
+  curl(path, `-X POST -H "Content-Type: application/json" -d ${quoted(JSON.stringify(body))}`);

@@ -73,12 +73,11 @@ export function slotsOf(activity: Members, type: ActivityType | undefined): Slot
   for (const port of type?.ports ?? []) {
     if (port.type !== "Embedded") continue;
     const slot = memberOf(port.name);
+    const held = activity[slot];
+    // What nobody is to fill is shown only where something is in it.
+    if (!port.isBrowsable && !isActivity(held)) continue;
     seen.add(slot);
-    slots.push({
-      slot,
-      label: wordsOf(port.displayName),
-      activity: isActivity(activity[slot]) ? activity[slot] : undefined,
-    });
+    slots.push({ slot, label: wordsOf(port.displayName), activity: isActivity(held) ? held : undefined });
   }
   for (const [member, value] of Object.entries(activity)) {
     if (!PLAIN.has(member) && !seen.has(member) && isActivity(value)) {

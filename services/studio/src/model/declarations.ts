@@ -39,20 +39,21 @@ export function removeDeclaration(index: Index, kind: DeclarationKind, at: numbe
 }
 
 /** The places where an expression or a `variable` member has a declaration with this id or name. */
-function references(doc: Json, kind: DeclarationKind, was: Members): Path[] {
-  const found: Path[] = [];
+function references(doc: Json, kind: DeclarationKind, was: Members): { path: Path; held: Members }[] {
+  const found: { path: Path; held: Members }[] = [];
   const wanted = kind === "variables" ? "Variable" : "Input";
-  const isIt = (value: Json | undefined): boolean => {
+  const add = (value: Json | undefined, path: Path): void => {
     const held = membersOf(value);
-    if (!held) return false;
-    return kind === "variables" && textOf(held.id) ? held.id === was.id : held.name === was.name;
+    if (!held) return;
+    const isIt = kind === "variables" && textOf(held.id) ? held.id === was.id : held.name === was.name;
+    if (isIt) found.push({ path, held });
   };
   const walk = (value: Json, path: Path): void => {
     if (Array.isArray(value)) {
       for (const [at, item] of value.entries()) walk(item, [...path, at]);
     } else if (isMembers(value)) {
-      if (value.type === wanted && isIt(value.value)) found.push([...path, "value"]);
-      if (kind === "variables" && isIt(value.variable)) found.push([...path, "variable"]);
+      if (value.type === wanted) add(value.value, [...path, "value"]);
+      if (kind === "variables") add(value.variable, [...path, "variable"]);
       for (const [name, inner] of Object.entries(value)) walk(inner, [...path, name]);
     }
   };
@@ -75,10 +76,17 @@ export function setDeclaration(
   const path = [kind, at, member];
   if (value === undefined) steps.remove(path);
   else steps.set(path, value);
+  // A variable that is known by its name alone would be found under the old one, too.
+  const isNamed = kind === "variables" && member === "name" && was?.id !== undefined && was.id === was.name;
+  const id = isNamed && value !== was.name ? newId() : undefined;
+  if (id !== undefined) steps.set([kind, at, "id"], id);
   const isFollowed =
     value !== undefined && kind !== "outputs" && (member === "name" || member === "typeName");
   if (was && isFollowed)
-    for (const place of references(index.doc, kind, was)) steps.set([...place, member], value);
+    for (const { path: place, held } of references(index.doc, kind, was)) {
+      steps.set([...place, member], value);
+      if (id !== undefined && held.id !== undefined) steps.set([...place, "id"], id);
+    }
   if (
     was &&
     kind !== "variables" &&

@@ -57,6 +57,7 @@ const OF_SAVING = new Set([
   "version",
   "createdAt",
   "publishedAt",
+  "savedAt",
   "isLatest",
   "isPublished",
   "links",

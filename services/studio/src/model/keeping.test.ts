@@ -246,6 +246,31 @@ describe("edits", () => {
   });
 });
 
+it("a variable that is known by its name is not found under the old one, and keeps what refers to it", () => {
+  const variable = { id: "Rate", name: "Rate" };
+  const doc: Json = {
+    variables: [variable, { id: "other", name: "Other" }],
+    root: {
+      id: "r",
+      type: "Elsa.SetVariable",
+      variable,
+      value: { typeName: "Object", expression: { type: "Variable", value: variable } },
+      other: { expression: { type: "Variable", value: { id: "other", name: "Other" } } },
+      named: { expression: { type: "Variable", value: { name: "Rate" } } },
+    },
+  };
+  let history = startHistory(doc);
+  for (const name of ["R", "Ra", "Tariff"])
+    history = edit(history, setDeclaration(indexOf(history.doc), "variables", 0, "name", name, "rename"));
+  const text = writeText(history.doc, "");
+  expect(text).not.toContain("Rate");
+  expect(text.split('"Tariff"')).toHaveLength(5);
+  const made = /"variables":\[\{"id":"(\w+)"/.exec(text)?.[1] ?? "";
+  expect(text.split(made)).toHaveLength(4);
+  expect(text.split('{"id":"other","name":"Other"}')).toHaveLength(3);
+  expect(history.past).toHaveLength(1);
+});
+
 describe("a copy", () => {
   it("has new ids, and lines between them", () => {
     const index = indexOf(readText(MADE));

@@ -7,6 +7,9 @@ export const HEIGHT = 56;
 export const CARD = 180;
 /** Between a card and the one that it leads to. */
 export const GAP = 72;
+/** The letters of an outcome beside its card, and what stands before and after them. */
+const LETTER = 6;
+const AROUND_LABEL = 30;
 /** Lists are close together; between states there are the names of transitions. */
 const RANKS: Partial<Record<PageView["kind"], number>> = { list: 48, machine: 176 };
 
@@ -32,13 +35,21 @@ function inversions(view: PageView, places: ReadonlyMap<string, Point>, ports: P
 /** The outcomes of an activity, from top to bottom. */
 export type Ports = (key: string) => readonly string[];
 
+/** How wide an activity is with the names of its outcomes, which stand on its right side. */
+export function widthOf(outcomes: readonly string[]): number {
+  // The name of a single outcome is not shown.
+  if (outcomes.length < 2) return WIDTH;
+  const longest = Math.max(...outcomes.map((outcome) => outcome.length));
+  return Math.max(WIDTH, CARD + AROUND_LABEL + longest * LETTER - GAP);
+}
+
 /** Places for all activities of a page, from its lines; turned over where fewer lines cross then. */
 export function arrange(
   view: PageView,
   height: (key: string) => number = () => HEIGHT,
   ports: Ports = () => [],
 ): Map<string, Point> {
-  const places = arranged(view, height);
+  const places = arranged(view, height, ports);
   if (direction(view) === "TB") return places;
   const bottom = Math.max(0, ...[...places].map(([key, { y }]) => y + height(key)));
   const turned = new Map(
@@ -47,12 +58,13 @@ export function arrange(
   return inversions(view, turned, ports) < inversions(view, places, ports) ? turned : places;
 }
 
-function arranged(view: PageView, height: (key: string) => number): Map<string, Point> {
+function arranged(view: PageView, height: (key: string) => number, ports: Ports): Map<string, Point> {
   const graph = new dagre.graphlib.Graph({ multigraph: true });
   const isList = direction(view) === "TB";
   graph.setGraph({ rankdir: direction(view), nodesep: isList ? 48 : 32, ranksep: RANKS[view.kind] ?? GAP });
   graph.setDefaultEdgeLabel(() => ({}));
-  for (const item of view.items) graph.setNode(item.key, { width: WIDTH, height: height(item.key) });
+  const width = (key: string) => (view.kind === "flow" ? widthOf(ports(key)) : WIDTH);
+  for (const { key } of view.items) graph.setNode(key, { width: width(key), height: height(key) });
   for (const line of view.lines) {
     if (graph.hasNode(line.from) && graph.hasNode(line.to)) graph.setEdge(line.from, line.to, {}, line.id);
   }
@@ -60,7 +72,7 @@ function arranged(view: PageView, height: (key: string) => number): Map<string, 
   return new Map(
     view.items.map((item): [string, Point] => {
       const node = graph.node(item.key);
-      const x = Math.round((node.x ?? 0) - WIDTH / 2);
+      const x = Math.round((node.x ?? 0) - width(item.key) / 2);
       return [item.key, { x, y: Math.round((node.y ?? 0) - height(item.key) / 2) }];
     }),
   );
@@ -80,14 +92,19 @@ export function freePlace(wanted: Point, taken: readonly Point[]): Point {
   return place;
 }
 
-function beside(key: string, lines: readonly Line[], placed: ReadonlyMap<string, Point>): Point | undefined {
+function beside(
+  key: string,
+  lines: readonly Line[],
+  placed: ReadonlyMap<string, Point>,
+  ports: Ports,
+): Point | undefined {
   for (const line of lines) {
     const before = line.to === key ? placed.get(line.from) : undefined;
-    if (before) return { x: before.x + WIDTH + GAP, y: before.y };
+    if (before) return { x: before.x + widthOf(ports(line.from)) + GAP, y: before.y };
   }
   for (const line of lines) {
     const after = line.from === key ? placed.get(line.to) : undefined;
-    if (after) return { x: after.x - WIDTH - GAP, y: after.y };
+    if (after) return { x: after.x - widthOf(ports(key)) - GAP, y: after.y };
   }
   return undefined;
 }
@@ -96,7 +113,7 @@ function beside(key: string, lines: readonly Line[], placed: ReadonlyMap<string,
 export function placesOf(
   view: PageView,
   height?: (key: string) => number,
-  ports?: Ports,
+  ports: Ports = () => [],
 ): Map<string, Point> {
   if (view.kind === "list") return arrange(view, height);
   const placed = new Map(view.items.flatMap((item) => (item.at ? [[item.key, item.at] as const] : [])));
@@ -105,11 +122,12 @@ export function placesOf(
   let rest = view.items.filter((item) => !item.at);
   const taken = [...placed.values()];
   while (rest.length > 0) {
-    const next = rest.find((item) => beside(item.key, view.lines, placed)) ?? rest[0];
+    const next = rest.find((item) => beside(item.key, view.lines, placed, ports)) ?? rest[0];
     if (!next) break;
     const low = Math.max(...taken.map((point) => point.y));
     const left = Math.min(...taken.map((point) => point.x));
-    const place = freePlace(beside(next.key, view.lines, placed) ?? { x: left, y: low + HEIGHT + 48 }, taken);
+    const wanted = beside(next.key, view.lines, placed, ports) ?? { x: left, y: low + HEIGHT + 48 };
+    const place = freePlace(wanted, taken);
     placed.set(next.key, place);
     taken.push(place);
     rest = rest.filter((item) => item !== next);
@@ -118,10 +136,11 @@ export function placesOf(
 }
 
 /** A place for a new activity: beside the selected one, or under all. */
-export function placeFor(places: ReadonlyMap<string, Point>, after?: string): Point {
+export function placeFor(places: ReadonlyMap<string, Point>, after?: string, ports: Ports = () => []): Point {
   const taken = [...places.values()];
   const before = after === undefined ? undefined : places.get(after);
-  if (before) return freePlace({ x: before.x + WIDTH + GAP, y: before.y }, taken);
+  if (before && after !== undefined)
+    return freePlace({ x: before.x + widthOf(ports(after)) + GAP, y: before.y }, taken);
   if (taken.length === 0) return { x: 0, y: 0 };
   return freePlace(
     {

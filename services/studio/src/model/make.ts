@@ -1,6 +1,6 @@
 import { childrenMember, type Index, isFlowchart, isMachine } from "./activities";
-import { type ActivityType, shortType } from "./descriptors";
-import { isMembers, type Json, type Members } from "./json";
+import { type ActivityType, memberOf, shortType } from "./descriptors";
+import { isMembers, type Json, type Members, namesOf } from "./json";
 import type { Point } from "./view";
 
 /** A new id, in the form of Elsa's: 16 hex digits. */
@@ -47,7 +47,8 @@ export function newActivity(
     metadata: at ? { designer: { position: { x: at.x, y: at.y } } } : {},
   };
   const made = type.constructionProperties;
-  if (isMembers(made)) Object.assign(activity, made);
+  // The server writes their names with a capital: as members they have none, and replace those of one name.
+  if (isMembers(made)) for (const name of namesOf(made)) activity[memberOf(name)] = made[name] ?? null;
   const list = childrenMember(activity);
   if (list) activity[list] = [];
   if (isFlowchart(activity)) activity.connections = [];
@@ -61,6 +62,7 @@ export const SET_BY_SERVER = [
   "version",
   "createdAt",
   "publishedAt",
+  "savedAt",
   "isLatest",
   "isPublished",
   "isReadonly",

@@ -1,7 +1,7 @@
 import { type Entry, type Index, idOf, isFlowchart, typeOf } from "./activities";
 import { NotCron, readCron } from "./cron";
 import { type InputType, memberOf } from "./descriptors";
-import { type LiteralFault, literalFault, readInput } from "./expressions";
+import { type LiteralFault, literalFault, literalText, readInput } from "./expressions";
 import { type Json, listOf, type Members, membersOf, NotJson, readText, textOf } from "./json";
 import { outcomesOf } from "./outcomes";
 import type { Reason } from "./reasons";
@@ -83,10 +83,23 @@ function inputFault(index: Index, entry: Entry, input: InputType): Fault | undef
       throw error;
     }
   }
+  if (input.uiHint === "http-status-codes") return codeFault(input, value);
   const fault = literalFault(value, input.typeName);
   return (
     fault && { is: "literal", input: input.displayName, value: String(value), fault, type: input.typeName }
   );
+}
+
+/** A status code that is none, among those that are expected of a request. */
+function codeFault(input: InputType, value: Json | undefined): Fault | undefined {
+  for (const one of listOf(value)) {
+    const code = membersOf(one)?.statusCode;
+    if (code === undefined) continue;
+    const text = literalText(code);
+    const fault = text === "" ? "whole" : literalFault(code, "Int32");
+    if (fault) return { is: "literal", input: input.displayName, value: text, fault, type: "Int32" };
+  }
+  return undefined;
 }
 
 function flowFaults(index: Index, entry: Entry): Problem[] {

@@ -4,7 +4,17 @@ export type Reason =
   | { is: "cronStep"; text: string; field: CronField }
   | { is: "cronOrder"; text: string }
   | { is: "cronFields" }
-  | { is: "jsonEnd" | "jsonValue" | "jsonString" | "jsonEscape" | "jsonName" | "jsonRest" | "jsonObject" }
+  | {
+      is:
+        | "jsonEnd"
+        | "jsonValue"
+        | "jsonString"
+        | "jsonEscape"
+        | "jsonName"
+        | "jsonRest"
+        | "jsonObject"
+        | "jsonRoot";
+    }
   | { is: "jsonSign"; signs: readonly string[] }
   | ({ is: "textEnd" | "scriptEnd" } & Place)
   | ({ is: "notOpened" | "notClosed" | "noPartner"; sign: string } & Place);

@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { Index, slotsOf } from "./activities";
 import { aligned } from "./align";
 import { addActivity, remove } from "./commands";
 import { nextTimes, readCron } from "./cron";
+import { Types } from "./descriptors";
 import { convert, literalFault, literalOf, readInput, writeInput } from "./expressions";
 import { type Json, type Members, membersOf, readText } from "./json";
-import { arrange, HEIGHT, placesOf, WIDTH } from "./layout";
+import { arrange, CARD, HEIGHT, placeFor, placesOf, WIDTH, widthOf } from "./layout";
 import { newActivity, newDefinition } from "./make";
 import { literalList, outcomesOf } from "./outcomes";
 import { apply, valueAt } from "./patch";
@@ -88,6 +90,28 @@ describe("views", () => {
     });
   });
 
+  it("make an activity of a workflow with each member once, and nothing to fill in it", () => {
+    const line = TYPES.get("Elsa.WriteLine");
+    if (!line) throw new Error("no type");
+    const type = {
+      ...line,
+      typeName: "Sum",
+      version: 3,
+      ports: [{ name: "Root", displayName: "Root", type: "Embedded", isBrowsable: false }],
+      constructionProperties: { WorkflowDefinitionId: "sum", WorkflowDefinitionVersionId: "v3", Version: 3 },
+    };
+    const made = newActivity(type, "Sum1", { x: 0, y: 0 }, false, "n");
+    expect(made).toMatchObject({
+      version: 3,
+      workflowDefinitionId: "sum",
+      workflowDefinitionVersionId: "v3",
+    });
+    const names = Object.keys(made).map((name) => name.toLowerCase());
+    expect(new Set(names).size).toBe(names.length);
+    expect(slotsOf(made, type)).toEqual([]);
+    expect(slotsOf({ ...made, root: { id: "r", type: "Elsa.WriteLine" } }, type)).toHaveLength(1);
+  });
+
   it("insert into a line, and remove with its lines", () => {
     const view = viewOf(index, ROOT);
     const cut = view.lines[0];
@@ -126,6 +150,42 @@ describe("views", () => {
         () => HEIGHT,
       ).get("b"),
     ).toEqual({ x: 9, y: 2 });
+  });
+});
+
+describe("places", () => {
+  const asks = { id: "ask", type: "Elsa.FlowDecision" };
+  const doc = flow(
+    [asks, { ...line("b"), metadata: {} }, { ...line("c"), metadata: {} }],
+    [to("ask", "b"), to("ask", "c")],
+  );
+  const long = ["200", "Unmatched status code", "Done"] as const;
+  const ports = (key: string) => (key === "ask" ? long : ["Done"]);
+  /** Where the longest name of an outcome ends, with some of its line. */
+  const end = CARD + 8 + long[1].length * 6;
+
+  it("leave room for the names of outcomes", () => {
+    const view = viewOf(indexOf(doc), ROOT);
+    const places = arrange(view, undefined, ports);
+    expect(places.get("ask")?.x).toBe(0);
+    for (const key of ["b", "c"]) expect(places.get(key)?.x).toBeGreaterThan(end);
+    const put = flow(
+      [
+        { ...asks, metadata: { designer: { position: { x: 0, y: 0 } } } },
+        { ...line("b"), metadata: {} },
+      ],
+      [to("ask", "b")],
+    );
+    expect(placesOf(viewOf(indexOf(put), ROOT), undefined, ports).get("b")?.x).toBeGreaterThan(end);
+    expect(placeFor(new Map([["ask", { x: 0, y: 0 }]]), "ask", ports).x).toBeGreaterThan(end);
+  });
+
+  it("are as close as before where no name needs room", () => {
+    expect([[], ["A single outcome has no name there"], ["True", "False"]].map(widthOf)).toEqual([
+      WIDTH,
+      WIDTH,
+      WIDTH,
+    ]);
   });
 });
 
@@ -240,6 +300,19 @@ describe("problems", () => {
         ]),
       ),
     ).toEqual(["variable"]);
+    const request = TYPES.get("Elsa.Switch");
+    if (!request) throw new Error("no type");
+    const [cases] = request.inputs;
+    if (!cases) throw new Error("no input");
+    const codes = { ...cases, name: "ExpectedStatusCodes", uiHint: "http-status-codes" };
+    const types = new Types([...TYPES.all, { ...request, typeName: "Elsa.Request", inputs: [codes] }]);
+    const ask = (statusCode: Json) =>
+      problemsOf(
+        new Index(flow([{ id: "r", type: "Elsa.Request", expectedStatusCodes: [{ statusCode }] }]), types),
+      ).map(({ fault }) => fault);
+    expect([ask(200), ask("200")]).toEqual([[], []]);
+    expect(ask("abc")).toMatchObject([{ is: "literal", value: "abc", fault: "whole" }]);
+    expect(ask("")).toMatchObject([{ is: "literal", value: "", fault: "whole" }]);
     expect(faults(flow([line("a")], [], { variables: [{ name: "A" }, { name: "A" }] }))).toEqual(["name"]);
   });
 });

@@ -1,5 +1,7 @@
 import { useState } from "react";
 import { formatBytes } from "../lib/format";
+import { type Store, storesOf } from "../lib/shell";
+import { visible } from "../lib/visible";
 import { t } from "../text";
 import { Button } from "./Button";
 
@@ -28,16 +30,18 @@ export function Code({ text, label, tall }: { text: string; label: string; tall?
   const cut = !whole && text.length > SHOWN && !tall;
   return (
     <div className="relative min-w-0 rounded-md border border-line bg-sunken">
-      <section
+      {/* biome-ignore lint/a11y/useSemanticElements: a page has several texts, often of one name: they are no landmarks */}
+      <div
+        role="group"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a text that scrolls must be reached by keyboard
         tabIndex={0}
         aria-label={label}
         className={`overflow-auto ${tall ? "" : "max-h-96"}`}
       >
         <pre className="p-3 pr-10 font-mono text-xs leading-5 whitespace-pre-wrap [overflow-wrap:anywhere]">
-          {cut ? text.slice(0, SHOWN) : text}
+          {visible(cut ? text.slice(0, SHOWN) : text)}
         </pre>
-      </section>
+      </div>
       <div className="absolute top-1 right-1">
         <CopyButton text={text} />
       </div>
@@ -51,16 +55,6 @@ export function Code({ text, label, tall }: { text: string; label: string; tall?
 }
 
 export const pretty = (value: unknown): string => JSON.stringify(value, null, 2) ?? "";
-
-/** A value in a row: short ones as they are, long ones folded. */
-export function Value({ value, label }: { value: unknown; label: string }) {
-  if (value === null || value === undefined) return <span className="text-soft">{t.none}</span>;
-  const text = typeof value === "string" ? value : pretty(value);
-  if (text.length <= 80 && !text.includes("\n")) {
-    return <code className="font-mono text-xs [overflow-wrap:anywhere]">{text}</code>;
-  }
-  return <Code text={text} label={label} />;
-}
 
 type Lines = string | readonly string[] | null;
 
@@ -77,6 +71,7 @@ export function CopyCommands({ commands, title = t.commands }: { commands: Comma
     return (typeof said === "string" ? [said] : (said ?? [])).map((line) => [tool, line] as const);
   });
   if (lines.length === 0) return null;
+  const stores = new Set<Store>(lines.flatMap(([tool, line]) => (tool === "staunch" ? storesOf(line) : [])));
   return (
     <details className="min-w-0 text-sm">
       <summary className="w-fit cursor-pointer py-1 text-xs text-soft hover:text-ink">{title}</summary>
@@ -88,6 +83,7 @@ export function CopyCommands({ commands, title = t.commands }: { commands: Comma
           </li>
         ))}
       </ul>
+      {stores.size > 0 && <p className="mt-1 text-xs text-soft">{t.storesAsked([...stores])}</p>}
       {lines.some(([tool]) => tool === "nats") && <p className="mt-1 text-xs text-soft">{t.natsServer}</p>}
     </details>
   );

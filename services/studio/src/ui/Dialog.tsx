@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { visible } from "../lib/visible";
 import { t } from "../text";
 import { Button } from "./Button";
 import { Field } from "./Field";
@@ -58,7 +59,7 @@ export function Dialog({ title, onClose, children, wide }: Props) {
       className={`m-auto w-full rounded-md border border-line bg-raised p-5 text-ink shadow-panel ${wide ? "max-w-3xl" : "max-w-lg"}`}
     >
       <h2 id={name} className="mb-3 text-lg font-semibold">
-        {title}
+        {visible(title)}
       </h2>
       {children}
     </dialog>

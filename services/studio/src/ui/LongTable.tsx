@@ -102,7 +102,7 @@ export function LongTable<T>(props: Props<T>) {
           `${number(count)}${isMore ? "+" : ""}`,
         )}
         {count > ROWS_MAX && (
-          <nav aria-label={t.pages} className="flex">
+          <fieldset aria-label={t.pages} className="flex">
             <Button
               tone="quiet"
               icon="left"
@@ -117,7 +117,7 @@ export function LongTable<T>(props: Props<T>) {
               disabled={base + rows >= count}
               onClick={() => onStretch(base + ROWS_MAX)}
             />
-          </nav>
+          </fieldset>
         )}
       </div>
     </>

@@ -16,7 +16,8 @@ export function Pager({ page, pageSize, total, onPage }: Props) {
   const first = Math.min(page * pageSize + 1, total);
   const last = Math.min((page + 1) * pageSize, total);
   return (
-    <nav aria-label={t.pages} className="flex items-center gap-2 text-sm text-soft">
+    // A page has several lists: their feet are no landmarks.
+    <fieldset aria-label={t.pages} className="flex items-center gap-2 text-sm text-soft">
       <span className="tabular-nums">{t.pageOf(number(first), number(last), number(total))}</span>
       <Button
         tone="quiet"
@@ -32,6 +33,6 @@ export function Pager({ page, pageSize, total, onPage }: Props) {
         disabled={last >= total}
         onClick={() => onPage(page + 1)}
       />
-    </nav>
+    </fieldset>
   );
 }

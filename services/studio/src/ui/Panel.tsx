@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useRef } from "react";
+import { visible } from "../lib/visible";
 import { t } from "../text";
 import { Button } from "./Button";
 import { giveBack, takeFocus } from "./Dialog";
@@ -80,7 +81,9 @@ export function Facts({ facts }: { facts: (readonly [string, ReactNode] | undefi
           fact && (
             <div key={fact[0]} className="contents">
               <dt className="text-soft">{fact[0]}</dt>
-              <dd className="min-w-0 break-words">{fact[1]}</dd>
+              <dd className="min-w-0 break-words">
+                {typeof fact[1] === "string" ? visible(fact[1]) : fact[1]}
+              </dd>
             </div>
           ),
       )}

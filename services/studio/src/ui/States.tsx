@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from "react";
 import { asProblem, Problem } from "../api/problem";
+import { visible } from "../lib/visible";
 import { t } from "../text";
 import { Button } from "./Button";
 import { Icon } from "./Icon";
@@ -41,7 +42,7 @@ export function Failed({ error, retry }: { error: unknown; retry?: () => void })
         <Icon name="incidents" />
         {problem.title}
       </p>
-      {problem.detail !== problem.title && <p className="mt-1 break-words">{problem.detail}</p>}
+      {problem.detail !== problem.title && <p className="mt-1 break-words">{visible(problem.detail)}</p>}
       {problem.errors.length > 0 && (
         <ul className="mt-1 list-disc pl-5 text-sm">
           {problem.errors.map((one) => (

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { visible } from "../lib/visible";
 import { t } from "../text";
 
 export interface Column<T> {
@@ -67,6 +68,8 @@ export function Head<T>({ columns, rows, rowKey, selected, onSelect }: Omit<Tabl
   );
 }
 
+const shown = (cell: ReactNode) => (typeof cell === "string" ? visible(cell) : cell);
+
 type RowProps<T> = Omit<TableProps<T>, "label" | "rows"> & { row: T; "aria-rowindex"?: number };
 
 /** A row of a table, 2 rem high: 32 px with the text of a browser as it comes. */
@@ -95,7 +98,7 @@ export function Row<T>({ row, columns, rowKey, selected, onSelect, current, ...r
           key={column.key}
           className={`max-w-96 truncate px-3 py-1 ${column.end ? "text-right tabular-nums" : ""} ${column.className ?? ""} ${column.isExtra ? EXTRA : ""}`}
         >
-          {column.cell(row)}
+          {shown(column.cell(row))}
         </td>
       ))}
     </tr>

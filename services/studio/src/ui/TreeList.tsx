@@ -16,7 +16,7 @@ export interface TreeRow {
   name: string;
   /** What stands at the end of the row. */
   note?: ReactNode;
-  /** What a screen reader says of the row beyond its name. */
+  /** What a screen reader says of the row beyond its name; it begins with the words of the note. */
   about?: string;
   /** The list in which the row can be moved, with what is inside it. */
   list?: string;
@@ -111,6 +111,7 @@ export function TreeList({ label, rows, selected, onShow, onMove }: Props) {
           <div
             key={row.key}
             id={base + row.key}
+            data-row={row.key}
             role="treeitem"
             aria-level={row.depth + 1}
             aria-selected={isChosen}
@@ -124,8 +125,8 @@ export function TreeList({ label, rows, selected, onShow, onMove }: Props) {
           >
             {row.icon}
             {row.place && <span className="shrink-0 text-xs text-soft">{row.place}:</span>}
-            <span className="min-w-0 flex-1 truncate">{row.name}</span>
-            {row.note}
+            {/* The space parts the words of the row, as in its label. */}
+            <span className="min-w-0 flex-1 truncate">{row.name}</span> {row.note}
           </div>
         );
       })}

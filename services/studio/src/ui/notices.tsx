@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from "react";
 import { asProblem } from "../api/problem";
+import { visible } from "../lib/visible";
 import { t } from "../text";
 import { Button } from "./Button";
 
@@ -7,6 +8,8 @@ interface Notice {
   id: number;
   text: string;
   bad: boolean;
+  /** What it is about: a later one about the same takes its place. */
+  about?: string;
 }
 
 /** How long a notice stays, in milliseconds; a bad one is read twice. */
@@ -22,18 +25,25 @@ function set(all: Notice[]): void {
   for (const listener of listeners) listener();
 }
 
-function add(text: string, bad: boolean): void {
+function add(text: string, bad: boolean, about?: string): void {
   const id = next++;
-  set([...notices.slice(-3), { id, text, bad }]);
+  const others = notices.filter((one) => about === undefined || one.about !== about);
+  set([...others.slice(-3), { id, text, bad, about }]);
   setTimeout(() => set(notices.filter((one) => one.id !== id)), bad ? LONG : SHORT);
 }
 
-export const notify = (text: string) => add(text, false);
+export const notify = (text: string, about?: string) => add(text, false, about);
 
-export function complain(error: unknown): void {
-  const problem = asProblem(error);
-  add([problem.detail, ...problem.errors].join(" "), true);
+export function complain(error: unknown, about?: string): void {
+  const { detail, errors, body } = asProblem(error);
+  // What the API says of a definition names a member of its answer: the page says what is in it.
+  const said =
+    Array.isArray(body.validationErrors) && errors.length > 0 ? t.definitions.notPublished : detail;
+  add([said, ...errors].join(" "), true, about);
 }
+
+/** The notices that are shown, oldest first. */
+export const shownNotices = () => notices;
 
 /** Does something and says how it ended; what is said may come from what it has done. */
 export async function attempt<T>(
@@ -51,13 +61,10 @@ export async function attempt<T>(
 }
 
 export function Notices() {
-  const shown = useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-    () => notices,
-  );
+  const shown = useSyncExternalStore((listener) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  }, shownNotices);
   return (
     <div
       aria-live="polite"
@@ -68,7 +75,9 @@ export function Notices() {
           key={notice.id}
           className={`flex items-start gap-2 rounded-md border bg-raised py-1 pr-1 pl-3 text-sm shadow-panel ${notice.bad ? "border-faulted" : "border-line"}`}
         >
-          <p className={`flex-1 py-1.5 break-words ${notice.bad ? "text-faulted" : ""}`}>{notice.text}</p>
+          <p className={`flex-1 py-1.5 break-words ${notice.bad ? "text-faulted" : ""}`}>
+            {visible(notice.text)}
+          </p>
           <Button
             tone="quiet"
             icon="close"

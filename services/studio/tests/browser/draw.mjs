@@ -151,6 +151,28 @@ async function keyboard({ page }) {
   await page.keyboard.press("Escape");
 }
 
+/** In a narrow window, or with large text, palette and inspector open over the canvas, with the mouse and by keys. */
+async function narrow({ page, look }) {
+  await page.setViewportSize({ width: 720, height: 450 });
+  await inspector(page).waitFor({ state: "hidden" });
+  await named(page, "button", "Palette").click();
+  await named(page, "complementary", "Palette").getByRole("combobox").waitFor();
+  await look("narrow");
+  await page.keyboard.press("Escape");
+  await named(page, "complementary", "Palette").waitFor({ state: "hidden" });
+  await named(page, "button", "Inspector").click();
+  await inspector(page).waitFor();
+  await named(inspector(page), "button", "Close").click();
+  await inspector(page).waitFor({ state: "hidden" });
+  await page.locator("#designer-canvas").focus();
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.activeElement.closest("#designer-inspector") !== null);
+  await page.keyboard.press("Escape");
+  await inspector(page).waitFor({ state: "hidden" });
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await inspector(page).waitFor();
+}
+
 /** What the server finds stands in the list without a save; a click leads to its activity. */
 async function checked({ page, look }) {
   await card(page, "WriteLine1").click();
@@ -401,6 +423,7 @@ export const steps = [
   back,
   undo,
   keyboard,
+  narrow,
   checked,
   save,
   run,

@@ -1,6 +1,6 @@
 // The way through the pages of those who run a cluster.
 import assert from "node:assert/strict";
-import { named, rail } from "./find.mjs";
+import { named, notice, rail } from "./find.mjs";
 import { ask, publish } from "./nats.mjs";
 
 export async function rest({ page, look }) {
@@ -143,7 +143,9 @@ export async function access({ page, look }, { studio }) {
   await page.getByLabel("Outcome").selectOption("refused");
   await page.getByLabel("Who", { exact: true }).fill("nobody-at-all");
   await named(page, "button", "Filter").click();
-  await page.getByText("Ignored, because the list has no such filter: from=yesterday").waitFor();
+  await page
+    .getByText("Ignored, because the list has no such filter, or no such value of it: from=yesterday")
+    .waitFor();
   await page.getByText("Nothing matches these filters.").waitFor();
 }
 
@@ -372,8 +374,29 @@ export async function german({ page, look }, { studio }) {
   await named(page, "heading", "Instances").waitFor();
 }
 
+/** A user gives itself another password, and stays signed in. */
+async function renewed(page, look, password) {
+  await named(page, "button", "You").click();
+  await named(page, "menuitem", "Change password").click();
+  const dialog = named(page, "dialog", "Change password");
+  const change = async (current, next) => {
+    await dialog.getByLabel("Current password").fill(current);
+    await dialog.getByLabel("New password", { exact: true }).fill(next);
+    await dialog.getByLabel("New password, repeated").fill("another password for a look");
+    await named(dialog, "button", "Change password").click();
+  };
+  await change(password, "mistyped");
+  await dialog.getByText("This is not the new password.").waitFor();
+  await change("not this one", "another password for a look");
+  await dialog.getByText("This is not your current password.").waitFor();
+  await look("password");
+  await change(password, "another password for a look");
+  await notice(page, "The password is changed, and your other sessions have ended.");
+  await dialog.waitFor({ state: "detached" });
+}
+
 /** Somebody who may look at instances alone is offered nothing else; an API key signs in as well. */
-export async function watcher({ page, look }, { studio, user, call, waiting }) {
+export async function watcher({ page, look, expect }, { studio, user, call, waiting }) {
   if (!user) return;
   const role = { id: "browser-watcher", name: "Browser watcher", permissions: ["read:workflow-instances"] };
   await call("POST", "/identity/roles", role);
@@ -388,6 +411,8 @@ export async function watcher({ page, look }, { studio, user, call, waiting }) {
     await named(page, "button", "Sign in").click();
     await rail(page, "Instances").waitFor();
     assert.equal(await rail(page, "Access").count(), 0);
+    expect(/status of 403/);
+    await renewed(page, look, password);
     await page.goto(`${studio}/instances/${waiting}`);
     await page.getByText("Why is it here?").waitFor();
     assert.equal(await named(page, "button", "Cancel").count(), 0);

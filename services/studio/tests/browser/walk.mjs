@@ -18,6 +18,7 @@ import {
 } from "./manage.mjs";
 import { planned, removed, removedInParts, restarts } from "./many.mjs";
 import { causes, compared, holdings, lastHour, needs, schedules, tryIt } from "./operate.mjs";
+import { long, opened, several } from "./several.mjs";
 import { crowd, flood, lost, narrow, offline, unchecked, undrawn } from "./weak.mjs";
 import { deep, keys, skip, tasks } from "./work.mjs";
 
@@ -342,10 +343,13 @@ export const steps = [
   home,
   frame,
   definitions,
+  several,
+  long,
   labels,
   start,
   instance,
   tasks,
+  opened,
   removed,
   removedInParts,
   planned,

@@ -1,6 +1,8 @@
 import { can } from "../../api/session";
 import { useAddress } from "../../app/address";
+import { curl } from "../../lib/shell";
 import { t } from "../../text";
+import { CopyCommands } from "../../ui/Code";
 import { Page } from "../../ui/Page";
 import { Card } from "../../ui/Panel";
 import { Tabs } from "../../ui/Tabs";
@@ -14,14 +16,21 @@ import { Users } from "./Users";
 export function AccessPage() {
   const [search, change] = useAddress();
   const all = [
-    { key: "users", word: t.access.users, needs: "read:user" },
-    { key: "roles", word: t.access.roles, needs: "read:role" },
-    { key: "applications", word: t.access.applications, needs: "read:application" },
-    { key: "keys", word: t.access.keys, needs: "read:api-keys" },
+    { key: "users", word: t.access.users, needs: "read:user", path: "/identity/users", list: "user ls" },
+    { key: "roles", word: t.access.roles, needs: "read:role", path: "/identity/roles", list: "role ls" },
+    {
+      key: "applications",
+      word: t.access.applications,
+      needs: "read:application",
+      path: "/identity/applications",
+      list: "app ls",
+    },
+    { key: "keys", word: t.access.keys, needs: "read:api-keys", path: "/api-keys", list: "key ls" },
     { key: "audit", word: t.access.audit, needs: "read:audit" },
   ];
   const tabs = all.filter(({ needs }) => can(needs));
-  const tab = tabs.find(({ key }) => key === search.tab)?.key ?? tabs[0]?.key ?? "";
+  const shown = tabs.find(({ key }) => key === search.tab) ?? tabs[0];
+  const tab = shown?.key ?? "";
   return (
     <Page title={t.rail.access}>
       <Card>
@@ -38,6 +47,9 @@ export function AccessPage() {
           {tab === "audit" && <Audit />}
         </Tabs>
       </Card>
+      {shown?.path && (
+        <CopyCommands commands={{ staunch: `staunch ${shown.list}`, curl: curl(shown.path) }} />
+      )}
     </Page>
   );
 }

@@ -8,7 +8,7 @@ import { Button } from "../../ui/Button";
 import { Field } from "../../ui/Field";
 import { List } from "../../ui/List";
 import { Bar, Choices, Make, Removal } from "./parts";
-import { applicationsQuery, rolesQuery } from "./queries";
+import { applicationsQuery, rolesQuery, useRoleNames } from "./queries";
 
 function Form({ onClose }: { onClose: () => void }) {
   const client = useQueryClient();
@@ -35,6 +35,7 @@ function Form({ onClose }: { onClose: () => void }) {
 
 export function Applications() {
   const query = useQuery(applicationsQuery);
+  const nameOf = useRoleNames();
   const [making, setMaking] = useState(false);
   const [removed, setRemoved] = useState<Api["ApplicationSummary"]>();
   return (
@@ -61,7 +62,7 @@ export function Applications() {
             head: t.access.clientId,
             cell: (row) => <code className="font-mono text-xs">{row.clientId}</code>,
           },
-          { key: "roles", head: t.access.roles, cell: (row) => row.roles.join(", ") },
+          { key: "roles", head: t.access.roles, cell: (row) => row.roles.map(nameOf).join(", ") },
           {
             key: "delete",
             head: <span className="sr-only">{t.actions}</span>,

@@ -1,9 +1,12 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { withQuery } from "../../api/base";
 import { get } from "../../api/client";
 import type { Api } from "../../api/types";
 import { pageOf, useAddress } from "../../app/address";
+import { curl } from "../../lib/shell";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
+import { CopyCommands } from "../../ui/Code";
 import { Field, Select } from "../../ui/Field";
 import { List } from "../../ui/List";
 import { Badge } from "../../ui/State";
@@ -12,6 +15,8 @@ import { Time } from "../../ui/Time";
 import { askedOf, FILTERS, KINDS, namesOf, OUTCOMES } from "./asking";
 
 const PAGE_SIZE = 50;
+
+const TONES = { done: "good", refused: "bad", accepted: "plain" } as const;
 
 const COLUMNS: Column<Api["AuditEntry"]>[] = [
   { key: "at", head: t.access.at, cell: (row) => <Time at={row.at} /> },
@@ -26,7 +31,9 @@ const COLUMNS: Column<Api["AuditEntry"]>[] = [
     key: "outcome",
     head: t.access.outcome,
     cell: (row) => (
-      <Badge tone={row.outcome === "done" ? "good" : "bad"}>{t.server[row.outcome] ?? row.outcome}</Badge>
+      <Badge tone={TONES[row.outcome as keyof typeof TONES] ?? "bad"}>
+        {t.server[row.outcome] ?? row.outcome}
+      </Badge>
     ),
   },
   { key: "address", head: t.cluster.address, cell: (row) => row.address ?? "–" },
@@ -43,7 +50,7 @@ const COLUMNS: Column<Api["AuditEntry"]>[] = [
 export function Audit() {
   const [search, change] = useAddress();
   const page = pageOf(search);
-  const { wrong } = askedOf(search, Date.now());
+  const { asked, wrong } = askedOf(search, Date.now());
   const isFiltered = [...FILTERS, "outcome"].some((name) => search[name] && !wrong.includes(name));
   const query = useQuery({
     queryKey: ["audit", ...FILTERS.map((name) => search[name]), search.outcome, page],
@@ -120,6 +127,9 @@ export function Audit() {
         columns={COLUMNS}
         rowKey={(row) => `${row.at}${row.what}${row.target}`}
       />
+      <div className="px-4 py-2">
+        <CopyCommands commands={{ curl: curl(withQuery("/audit", { ...asked, who: search.who })) }} />
+      </div>
     </>
   );
 }

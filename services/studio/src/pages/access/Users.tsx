@@ -4,6 +4,7 @@ import { id, post, put } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { t } from "../../text";
+import { Confirm } from "../../ui/Dialog";
 import { Field } from "../../ui/Field";
 import { List } from "../../ui/List";
 import { Menu } from "../../ui/Menu";
@@ -11,7 +12,7 @@ import { attempt } from "../../ui/notices";
 import { Badge } from "../../ui/State";
 import { Time } from "../../ui/Time";
 import { Bar, Choices, Make, Removal } from "./parts";
-import { rolesQuery, usersQuery } from "./queries";
+import { rolesQuery, useRoleNames, usersQuery } from "./queries";
 
 type User = Api["UserSummary"];
 
@@ -61,11 +62,16 @@ function Form({ user, onClose }: { user?: User; onClose: () => void }) {
   );
 }
 
+const set = (user: User, change: { isDisabled: boolean }) =>
+  put<User>(`/identity/users/${id(user.id)}`, change);
+
 export function Users() {
   const client = useQueryClient();
   const query = useQuery(usersQuery);
+  const nameOf = useRoleNames();
   const [form, setForm] = useState<{ user?: User }>();
   const [removed, setRemoved] = useState<User>();
+  const [disabled, setDisabled] = useState<User>();
   const reload = () => client.invalidateQueries({ queryKey: ["users"] });
   return (
     <>
@@ -92,7 +98,7 @@ export function Users() {
             cell: (row) => (
               <span className="flex gap-1">
                 {row.roles.map((role) => (
-                  <Badge key={role}>{role}</Badge>
+                  <Badge key={role}>{nameOf(role)}</Badge>
                 ))}
               </span>
             ),
@@ -122,10 +128,9 @@ export function Users() {
                   can("update:user") && {
                     word: row.isDisabled ? t.access.enable : t.access.disable,
                     act: () =>
-                      void attempt(
-                        () => put(`/identity/users/${id(row.id)}`, { isDisabled: !row.isDisabled }),
-                        t.saved,
-                      ).then(reload),
+                      row.isDisabled
+                        ? void attempt(() => set(row, { isDisabled: false }), t.saved).then(reload)
+                        : setDisabled(row),
                   },
                   can("delete:user") && {
                     word: t.deeds.delete,
@@ -139,6 +144,16 @@ export function Users() {
         ]}
       />
       {form && <Form user={form.user} onClose={() => setForm(undefined)} />}
+      {disabled && (
+        <Confirm
+          title={t.access.disableOne(disabled.name)}
+          verb={t.access.disableOne(disabled.name)}
+          act={() => set(disabled, { isDisabled: true }).then(reload)}
+          onClose={() => setDisabled(undefined)}
+        >
+          <p>{t.access.disableConsequence}</p>
+        </Confirm>
+      )}
       {removed && (
         <Removal
           name={removed.name}

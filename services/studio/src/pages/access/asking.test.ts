@@ -27,6 +27,10 @@ it("a time or an outcome that there is not is named, and nothing else", () => {
   expect(asked).toMatchObject({ from: undefined, outcome: undefined });
 });
 
+it("what was accepted, with an end that is not known, is asked for too", () => {
+  expect(askedOf({ outcome: "accepted" }, NOW)).toMatchObject({ asked: { outcome: "accepted" }, wrong: [] });
+});
+
 it("a name without its kind may be that of a user, an application or of somebody from outside", () => {
   expect(namesOf("alice")).toEqual(["alice", "user:alice", "app:alice", "oidc:alice"]);
   expect(namesOf("user:alice")).toEqual(["user:alice"]);

@@ -2,7 +2,7 @@ import { type Search, timeOf } from "../../lib/filters";
 
 /** The filters of the audit log that are text. */
 export const FILTERS = ["who", "what", "target", "from", "until"] as const;
-export const OUTCOMES = ["done", "refused"] as const;
+export const OUTCOMES = ["done", "refused", "accepted"] as const;
 /** What a name in the audit log begins with. */
 export const KINDS = ["user:", "app:", "oidc:"] as const;
 

@@ -1,5 +1,7 @@
-import { queryOptions } from "@tanstack/react-query";
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
 import { get } from "../../api/client";
+import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 
 export const usersQuery = queryOptions({
@@ -11,6 +13,15 @@ export const rolesQuery = queryOptions({
   queryKey: ["roles"],
   queryFn: ({ signal }) => get<Api["RoleList"]>("/identity/roles", undefined, signal),
 });
+
+/** What roles are called, by their ids; an id stands for itself where the name is not known. */
+export function useRoleNames(): (role: string) => string {
+  const roles = useQuery({ ...rolesQuery, enabled: can("read:role") }).data?.roles;
+  return useMemo(() => {
+    const names = new Map(roles?.map(({ id, name }) => [id, name]));
+    return (role) => names.get(role) ?? role;
+  }, [roles]);
+}
 
 export const applicationsQuery = queryOptions({
   queryKey: ["applications"],

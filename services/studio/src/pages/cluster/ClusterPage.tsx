@@ -1,11 +1,12 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { get, post } from "../../api/client";
-import { metricsQuery, nodesQuery } from "../../api/queries";
+import { post } from "../../api/client";
+import { metricsQuery, nodesQuery, runtimeQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { useAddress } from "../../app/address";
 import { isGone } from "../../app/stale";
+import { askable } from "../../lib/pauses";
 import { quoted, staunch } from "../../lib/shell";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
@@ -79,12 +80,14 @@ function Gone({ gone, onHide }: { gone: readonly Vanished[]; onHide: (node: stri
 function NodeCard({
   node,
   executor,
+  deed,
   answers,
   onAsk,
   onResume,
 }: {
   node: Api["NodeSeen"];
   executor?: Api["ExecutorShown"];
+  deed: "pause" | "resume";
   answers: boolean;
   onAsk: (deed: Asked["deed"]) => void;
   onResume: () => void;
@@ -109,9 +112,9 @@ function NodeCard({
             label={t.cluster.nodeActions(node.node)}
             tone="quiet"
             items={[
-              { word: t.deeds.pause, act: () => onAsk("pause") },
+              deed === "pause" && { word: t.deeds.pause, act: () => onAsk("pause") },
               { word: t.cluster.drain, act: () => onAsk("force-drain") },
-              { word: t.deeds.unpause, act: onResume },
+              deed === "resume" && { word: t.deeds.unpause, act: onResume },
             ]}
           />
         )
@@ -162,11 +165,7 @@ export function ClusterPage() {
   const [reason, setReason] = useState("");
   const nodes = useQuery({ ...nodesQuery, refetchInterval: 3000 });
   const vanished = useVanished(nodes.data, nodes.dataUpdatedAt);
-  const status = useQuery({
-    queryKey: ["runtime"],
-    queryFn: ({ signal }) => get<Api["RuntimeStatus"]>(`${RUNTIME}/status`, undefined, signal),
-    refetchInterval: 3000,
-  });
+  const status = useQuery({ ...runtimeQuery, refetchInterval: 3000 });
   const metrics = useQuery(metricsQuery);
   const reload = () => void client.invalidateQueries({ queryKey: ["runtime"] });
   const resume = async (node?: string) => {
@@ -221,6 +220,7 @@ export function ClusterPage() {
                         node={node}
                         answers={node.node === seen.node && !isGone(nodes.error ?? nodes.failureReason)}
                         executor={status.data?.nodes.find((one) => one.node === node.node)}
+                        deed={askable(node.node, status.data?.pauses ?? [])}
                         onAsk={(deed) => setAsked({ deed, node: node.node })}
                         onResume={() => void resume(node.node)}
                       />

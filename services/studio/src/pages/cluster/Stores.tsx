@@ -13,6 +13,7 @@ import { Time } from "../../ui/Time";
 
 const number = (value: number) => formatCount(value, language);
 const code = (text: string) => <code className="font-mono text-xs">{text}</code>;
+const TROUBLE = <span className="sr-only">{t.cluster.trouble}</span>;
 const trouble = (text: string | null | undefined) => text && <Badge tone="bad">{text}</Badge>;
 
 /** Size against limit: from four fifths on, it is a warning. */
@@ -43,7 +44,7 @@ const STREAMS: Column<Api["StreamShown"]>[] = [
         row.replicas
       ),
   },
-  { key: "trouble", head: "", cell: (row) => trouble(row.trouble) },
+  { key: "trouble", head: TROUBLE, cell: (row) => trouble(row.trouble) },
 ];
 
 const CONSUMERS: Column<Api["ConsumerShown"]>[] = [
@@ -59,7 +60,7 @@ const CONSUMERS: Column<Api["ConsumerShown"]>[] = [
       row.redelivered > 0 ? <Badge tone="warn">{number(row.redelivered)}</Badge> : row.redelivered,
   },
   { key: "pulls", head: t.cluster.pulls, end: true, cell: (row) => number(row.waitingPulls) },
-  { key: "trouble", head: "", cell: (row) => trouble(row.trouble) },
+  { key: "trouble", head: TROUBLE, cell: (row) => trouble(row.trouble) },
 ];
 
 /** Streams, buckets and consumers, each against its limit. */

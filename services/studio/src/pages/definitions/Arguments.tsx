@@ -1,7 +1,7 @@
 import type { Api } from "../../api/types";
 import { t } from "../../text";
-import { Value } from "../../ui/Code";
 import { Badge } from "../../ui/State";
+import { Value } from "../../ui/Value";
 
 const typed = (type: string | null | undefined, isArray: boolean) =>
   `${type ?? "Object"}${isArray ? "[]" : ""}`;

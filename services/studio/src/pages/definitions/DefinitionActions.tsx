@@ -24,6 +24,7 @@ export function DefinitionActions({ definition }: { definition: Api["FullDefinit
   const client = useQueryClient();
   const navigate = useNavigate();
   const path = `/workflow-definitions/${id(definition.definitionId)}`;
+  const called = definition.name || definition.definitionId;
   const close = () => setAsked(undefined);
   const reload = () => {
     void client.invalidateQueries({ queryKey: ["definition", definition.definitionId] });
@@ -93,7 +94,7 @@ export function DefinitionActions({ definition }: { definition: Api["FullDefinit
       {asked === "start" && <Start definition={definition} onClose={close} />}
       {asked === "retract" && (
         <Confirm
-          title={t.definitions.titles.retract(1)}
+          title={t.definitions.titles.retract(1, called)}
           verb={t.definitions.titles.retract(1)}
           act={async () => {
             await post(`${path}/retract`, {});
@@ -106,7 +107,7 @@ export function DefinitionActions({ definition }: { definition: Api["FullDefinit
       )}
       {asked === "delete" && (
         <Confirm
-          title={t.definitions.titles.delete(1)}
+          title={t.definitions.titles.delete(1, called)}
           verb={t.definitions.titles.delete(1)}
           act={async () => {
             await del(path);

@@ -6,6 +6,7 @@ import type { Api } from "../../api/types";
 import { useAddress } from "../../app/address";
 import { formatCount } from "../../lib/format";
 import { curl, quoted, staunch } from "../../lib/shell";
+import { visible } from "../../lib/visible";
 import { language, t } from "../../text";
 import { Code, CopyButton, CopyCommands, pretty } from "../../ui/Code";
 import { later } from "../../ui/later";
@@ -18,6 +19,7 @@ import { Arguments } from "./Arguments";
 import { DefinitionActions } from "./DefinitionActions";
 import { figuresQuery, LastHour } from "./LastHour";
 import { References } from "./References";
+import { savedAt } from "./saved";
 import { seesLabels, VersionLabels } from "./VersionLabels";
 import { Versions } from "./Versions";
 
@@ -81,7 +83,7 @@ function About({
           ],
           [t.columns.description, definition.description ?? "–"],
           version && seesLabels() && [t.labels.title, <VersionLabels key="labels" version={version} />],
-          [t.columns.saved, <Time key="saved" at={definition.createdAt} />],
+          [t.columns.saved, <Time key="saved" at={savedAt(definition)} />],
           [t.definitions.publishedAt, <Time key="published" at={definition.publishedAt} />],
           live && [
             t.definitions.live,
@@ -147,7 +149,7 @@ function Body({ definition }: { definition: Api["FullDefinition"] }) {
       <header className="flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line bg-raised px-4 py-2.5">
         <div className="min-w-0">
           <h1 className="flex items-center gap-2 text-lg font-semibold">
-            <span className="truncate">{definition.name ?? definition.definitionId}</span>
+            <span className="truncate">{visible(definition.name ?? definition.definitionId)}</span>
             <Badge>v{definition.version}</Badge>
             {definition.isPublished ? (
               <Badge tone="good">{t.definitions.published}</Badge>

@@ -20,7 +20,7 @@ interface Props {
 
 const PUBLISH = "/bulk-actions/publish/workflow-definitions/by-definition-ids";
 
-type Asked = "retract" | "delete";
+type Asked = "publish" | "retract" | "delete";
 
 /** How many definitions were published, and of each of the others why it was not. */
 export function PublishedDialog({ published, onClose }: { published: Published; onClose: () => void }) {
@@ -54,27 +54,16 @@ export function PublishedDialog({ published, onClose }: { published: Published; 
 /** What can be done with the definitions that are chosen. */
 export function DefinitionsBulk({ selected, total, onDone, onPublished }: Props) {
   const [asked, setAsked] = useState<Asked>();
-  const [busy, setBusy] = useState(false);
   const definitionIds = [...selected];
   const count = definitionIds.length;
-  const publish = async () => {
-    setBusy(true);
-    try {
+  const act = async () => {
+    if (asked === "publish") {
       const published = await publishAll(definitionIds, (ids) =>
         post<Api["Publications"]>(PUBLISH, { definitionIds: ids }),
       );
       if (published.left.length > 0) onPublished(published);
       else notify(t.definitions.publishedMany(published.done.length, count));
-    } catch (error) {
-      complain(error);
-    } finally {
-      setBusy(false);
-      // Some may be published, also where a later part of the work failed.
-      onDone();
-    }
-  };
-  const act = async () => {
-    if (asked === "retract") {
+    } else if (asked === "retract") {
       const path = "/bulk-actions/retract/workflow-definitions/by-definition-ids";
       const answer = await post<Api["Retractions"]>(path, { definitionIds });
       notify(t.definitions.retractedMany(answer.retracted.length, count));
@@ -93,9 +82,7 @@ export function DefinitionsBulk({ selected, total, onDone, onPublished }: Props)
       {count > 0 && (
         <>
           {can("publish:workflow-definitions") && (
-            <Button busy={busy} onClick={() => void publish()}>
-              {t.deeds.publish}
-            </Button>
+            <Button onClick={() => setAsked("publish")}>{t.deeds.publish}</Button>
           )}
           {can("retract:workflow-definitions") && (
             <Button onClick={() => setAsked("retract")}>{t.deeds.retract}</Button>
@@ -120,7 +107,7 @@ export function DefinitionsBulk({ selected, total, onDone, onPublished }: Props)
       )}
       {asked && (
         <Confirm
-          title={t.definitions.titles[asked](count)}
+          title={t.definitions.titles[asked](count, count === 1 ? definitionIds[0] : undefined)}
           verb={t.definitions.titles[asked](count)}
           count={count}
           act={act}

@@ -5,23 +5,26 @@ import { get } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { pageOf, useAddress } from "../../app/address";
+import { visible } from "../../lib/visible";
 import { t } from "../../text";
 import { Button, buttonClass } from "../../ui/Button";
 import { Select } from "../../ui/Field";
 import { Icon } from "../../ui/Icon";
 import { List, SearchField } from "../../ui/List";
-import { attempt } from "../../ui/notices";
+import { complain, notify } from "../../ui/notices";
 import { Page } from "../../ui/Page";
 import { Card } from "../../ui/Panel";
 import { Badge } from "../../ui/State";
 import type { Column } from "../../ui/Table";
 import { Time } from "../../ui/Time";
 import { DefinitionsBulk, PublishedDialog } from "./DefinitionsBulk";
-import { importFiles } from "./importing";
+import { ImportDialog } from "./ImportDialog";
+import { type Imported, importFiles, wrongFiles } from "./importing";
 import { LabelsPanel } from "./LabelsPanel";
 import { idsOf, LabelChip, LabelFilter, useLabels, withIds } from "./labels";
 import { liveColumn, useLive } from "./live";
 import type { Published } from "./publishing";
+import { savedAt } from "./saved";
 
 const PAGE_SIZE = 50;
 type Row = Api["DefinitionSummary"];
@@ -31,8 +34,12 @@ const COLUMNS: Column<Row>[] = [
     key: "name",
     head: t.columns.name,
     cell: (row) => (
-      <Link to="/definitions/$id" params={{ id: row.definitionId }} className="link font-medium">
-        {row.name ?? row.definitionId}
+      <Link
+        to="/definitions/$id"
+        params={{ id: row.definitionId }}
+        className="link inline-block max-w-full truncate align-middle leading-6 font-medium"
+      >
+        {visible(row.name ?? row.definitionId)}
       </Link>
     ),
   },
@@ -62,10 +69,10 @@ const COLUMNS: Column<Row>[] = [
     className: "!max-w-52",
     cell: (row) => row.description ?? <span className="text-soft">–</span>,
   },
-  { key: "created", head: t.columns.saved, cell: (row) => <Time at={row.createdAt} /> },
+  { key: "saved", head: t.columns.saved, cell: (row) => <Time at={savedAt(row)} /> },
   {
     key: "instances",
-    head: "",
+    head: <span className="sr-only">{t.rail.instances}</span>,
     cell: (row) => (
       <Link to="/instances" search={{ definition: row.definitionId }} className="link">
         {t.rail.instances}
@@ -84,6 +91,7 @@ export function DefinitionsPage() {
   const labels = useLabels();
   const [managing, setManaging] = useState(false);
   const [published, setPublished] = useState<Published>();
+  const [outcome, setOutcome] = useState<Imported | Error>();
   const asked = {
     searchTerm: search.q,
     versionOptions: search.show ?? "Latest",
@@ -102,15 +110,22 @@ export function DefinitionsPage() {
   };
   const mayWrite = can("write:workflow-definitions");
   const isNarrowed = [search.q, search.show, search.label].some(Boolean);
-  const take = async (files: FileList | null) => {
-    if (!files?.length) return;
-    await attempt(() => importFiles([...files]), t.definitions.imported(files.length));
+  const take = async (files: readonly File[]) => {
+    if (files.length === 0) return;
+    try {
+      const imported = await importFiles(files);
+      if (imported.files.length + imported.leftOut.length > 1) setOutcome(imported);
+      else notify(t.definitions.imported(imported.files.length));
+    } catch (error) {
+      if (error instanceof Error && wrongFiles(error).length > 1) setOutcome(error);
+      else complain(error);
+    }
     reload();
   };
   const drop = (event: DragEvent) => {
     event.preventDefault();
     setOver(false);
-    if (mayWrite) void take(event.dataTransfer.files);
+    if (mayWrite) void take([...event.dataTransfer.files]);
   };
   const find = (ids: string[]) =>
     change({ label: [...new Set(ids)].join(",") || undefined, page: undefined });
@@ -157,7 +172,11 @@ export function DefinitionsPage() {
                   accept=".json,.yaml,.yml,.zip"
                   aria-label={t.definitions.import}
                   className="hidden"
-                  onChange={(event) => void take(event.target.files)}
+                  onChange={({ target }) => {
+                    void take([...(target.files ?? [])]);
+                    // The same file, mended, is a choice again.
+                    target.value = "";
+                  }}
                 />
                 <Button icon="upload" onClick={() => picker.current?.click()}>
                   {t.definitions.import}
@@ -222,6 +241,7 @@ export function DefinitionsPage() {
           />
         </Card>
         {published && <PublishedDialog published={published} onClose={() => setPublished(undefined)} />}
+        {outcome && <ImportDialog outcome={outcome} onClose={() => setOutcome(undefined)} />}
         {managing && <LabelsPanel onClose={() => setManaging(false)} />}
       </Page>
     </div>

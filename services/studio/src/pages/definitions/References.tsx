@@ -1,12 +1,14 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { useState } from "react";
 import { get, id, post } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { isObject } from "../../lib/json";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
-import { attempt } from "../../ui/notices";
+import { Confirm } from "../../ui/Dialog";
+import { notify } from "../../ui/notices";
 import { Shown } from "../../ui/States";
 import { useDefinitionNames } from "../instances/names";
 
@@ -60,24 +62,35 @@ export function References({ definition }: { definition: Api["FullDefinition"] }
     queryKey: ["definition", definition.definitionId, "consumers"],
     queryFn: ({ signal }) => get<Api["Consumers"]>(`${path}/consumers`, undefined, signal),
   });
+  const [asked, setAsked] = useState(false);
+  const update = async () => {
+    const { affectedWorkflows } = await post<Api["ReferencesUpdated"]>(`${path}/update-references`, {});
+    notify(t.definitions.referencesUpdated(affectedWorkflows.length));
+    void client.invalidateQueries({ queryKey: ["definition"] });
+  };
   return (
     <>
       <Shown query={query} rows={3}>
-        {({ consumingWorkflowDefinitionIds: consumers }) => (
+        {({ consumingWorkflowDefinitionIds: consumers, callingWorkflowDefinitionIds: callers }) => (
           <>
-            <List title={t.definitions.usedBy} ids={consumers} nothing={t.definitions.unused} />
+            <List
+              title={t.definitions.usedBy}
+              ids={[...consumers, ...callers]}
+              nothing={t.definitions.unused}
+            />
             {consumers.length > 0 && can("publish:workflow-definitions") && (
               <div className="px-4 py-2">
-                <Button
-                  onClick={() =>
-                    void attempt(
-                      () => post(`${path}/update-references`, {}),
-                      t.definitions.referencesUpdated,
-                    ).then(() => client.invalidateQueries({ queryKey: ["definition"] }))
-                  }
-                >
-                  {t.definitions.updateReferences}
-                </Button>
+                <Button onClick={() => setAsked(true)}>{t.definitions.updateReferences}</Button>
+                {asked && (
+                  <Confirm
+                    title={t.definitions.updateReferencesOf(consumers.length)}
+                    verb={t.definitions.updateReferencesOf(consumers.length)}
+                    act={update}
+                    onClose={() => setAsked(false)}
+                  >
+                    <p>{t.definitions.updateReferencesNote}</p>
+                  </Confirm>
+                )}
               </div>
             )}
           </>

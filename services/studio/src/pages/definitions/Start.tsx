@@ -2,6 +2,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { post } from "../../api/client";
 import type { Api, Json } from "../../api/types";
+import { HaltedNote } from "../../app/HaltedNote";
 import { editorOf, readInput } from "../../lib/inputs";
 import { readObject } from "../../lib/json";
 import { quoted, staunch } from "../../lib/shell";
@@ -117,6 +118,7 @@ export function Start({ definition, onClose }: { definition: Api["FullDefinition
   return (
     <Dialog title={t.definitions.startTitle(definition.name ?? definition.definitionId)} onClose={onClose}>
       <form onSubmit={submit} className="space-y-3">
+        <HaltedNote />
         {definition.inputs.map((one) => (
           <Input
             key={one.name}

@@ -12,6 +12,7 @@ import { Badge } from "../../ui/State";
 import { Shown } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { Compare } from "./Compare";
+import { savedAt } from "./saved";
 
 interface Props {
   current: Api["FullDefinition"];
@@ -54,7 +55,7 @@ export function Versions({ current, onVersion, compared, onCompare }: Props) {
                 {one.isPublished && <Badge tone="good">{t.definitions.published}</Badge>}
                 {one.isLatest && <Badge>{t.definitions.latestVersion}</Badge>}
                 <span className="ml-auto text-soft">
-                  <Time at={one.createdAt} />
+                  <Time at={savedAt(one)} />
                 </span>
                 <Menu
                   label={t.definitions.versionActions(one.version)}

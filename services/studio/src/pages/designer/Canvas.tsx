@@ -13,8 +13,9 @@ import { isDark, useSettings } from "../../app/settings";
 import { membersOf } from "../../model/json";
 import { Card } from "./Card";
 import { EmptyPage } from "./EmptyPage";
-import { showAll, showSelected } from "./fit";
+import { showAll, showSelected, ZOOM_MIN } from "./fit";
 import { type Dragged, handlersFor, NO_GUIDES } from "./handlers";
+import { followSelection } from "./keys";
 import { FarLines, Guides, Overview } from "./Map";
 import { type CardNode, edgesOf, nodesOf, problemsByKey, type WireEdge } from "./nodes";
 import { useStudio, useView } from "./store";
@@ -92,13 +93,19 @@ function useFit(page: unknown) {
   }, [studio, flow, page]);
 }
 
-/** Brings what is selected into view, if none of it is seen: what was pasted, added, or found in the tree. */
+/**
+ * Brings what is selected into view, if none of it is seen: what was pasted, added, or found in the tree. The focus
+ * goes from one card to the next with it.
+ */
 function useSeen() {
   const studio = useStudio();
   const flow = useReactFlow();
   const selected = useView((state) => state.selected);
   useEffect(() => {
     if (selected.length > 0) showSelected(studio, flow);
+    // A new card is drawn a moment later.
+    const frame = requestAnimationFrame(() => followSelection(studio));
+    return () => cancelAnimationFrame(frame);
   }, [studio, flow, selected]);
 }
 
@@ -161,12 +168,13 @@ export function Canvas() {
         onlyRenderVisibleElements={nodes.length > MANY}
         elevateNodesOnSelect={false}
         zoomOnDoubleClick={false}
-        minZoom={0.05}
+        minZoom={ZOOM_MIN}
         maxZoom={2}
         connectionRadius={24}
         proOptions={PRO}
       >
-        <Background gap={24} />
+        {/* From afar its dots would be a pattern of their own. */}
+        {!isFar && <Background gap={24} />}
         <Controls showInteractive={false} showFitView={false} position="bottom-left" aria-label={w.canvas}>
           <ControlButton title={w.fit} aria-label={w.fit} onClick={() => showAll(studio, flow)}>
             <svg viewBox="0 0 32 30" aria-hidden="true">

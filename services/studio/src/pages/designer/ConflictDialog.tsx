@@ -5,6 +5,7 @@ import { formatTime } from "../../lib/format";
 import { Index, nameOf } from "../../model/activities";
 import { type Change, changesBetween, type Difference, placeWords, shownValue } from "../../model/diff";
 import { type Json, membersOf, textOf, writeText } from "../../model/json";
+import { SET_BY_SERVER } from "../../model/make";
 import { type Clash, merge, PLACE, placeOf } from "../../model/merge";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
@@ -142,8 +143,7 @@ export function ConflictDialog({
     const index = (doc: Json) => new Index(doc, studio.types);
     const joined = merge(base, history.doc, theirs.doc, takesTheirs);
     const clashes = joined.clashes.filter(
-      (one) =>
-        one.path.length > 1 || !["id", "version", "createdAt", "publishedAt"].includes(String(one.path[0])),
+      (one) => one.path.length > 1 || !SET_BY_SERVER.includes(String(one.path[0])),
     );
     return {
       mine: changesBetween(index(base), index(history.doc)),

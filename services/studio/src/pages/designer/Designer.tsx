@@ -3,17 +3,20 @@ import { ReactFlowProvider, useReactFlow } from "@xyflow/react";
 import { useEffect, useState } from "react";
 import { can } from "../../api/session";
 import { place } from "../../app/place";
-import { isSame, membersOf } from "../../model/json";
+import { holdUnsaved } from "../../app/unsaved";
+import { membersOf, textOf, writeText } from "../../model/json";
 import { preloadWhenIdle } from "../../ui/later";
 import { AddMenu } from "./AddMenu";
 import { followAddress } from "./address";
 import { Canvas } from "./Canvas";
 import { ConflictDialog } from "./ConflictDialog";
+import { isChanged } from "./changed";
 import { followChanges } from "./checking";
 import { Code } from "./code/Code";
 import { ConnectDialog, KeysDialog, LeaveDialog } from "./dialogs";
 import { Drawer, TextTab } from "./drawer/Drawer";
 import "./designer.css";
+import { GoneDialog } from "./GoneDialog";
 import { Inspector } from "./Inspector";
 import { isTyping, leftInspector, listenToClipboard, pressed } from "./keys";
 import { OlderDialog } from "./OlderDialog";
@@ -37,7 +40,7 @@ function Left() {
       name="left"
       id="designer-left"
       label={w[left]}
-      className="flex shrink-0 flex-col border-r border-line bg-raised max-md:hidden"
+      className="flex shrink-0 flex-col border-r border-line bg-raised"
     >
       <div role="tablist" className="flex shrink-0 border-b border-line px-1">
         {(studio.isLocked ? (["tree"] as const) : (["palette", "tree"] as const)).map((one) => (
@@ -58,21 +61,13 @@ function Left() {
   );
 }
 
-function useDirty(): boolean {
-  return useView(
-    (state) =>
-      state.saved !== state.history.doc &&
-      (state.saved === undefined || !isSame(state.saved, state.history.doc)),
-  );
-}
-
 type Asked = "run" | "publish" | "keys" | "connect" | undefined;
 
 function Frame() {
   const studio = useStudio();
   const flow = useReactFlow();
   const saving = useSaving(studio);
-  const isDirty = useDirty();
+  const isDirty = useView(isChanged);
   const run = useView((state) => state.run?.id);
   const first = useView((state) => state.selected[0]);
   const isReadonly = useView((state) => membersOf(state.history.doc)?.isReadonly === true);
@@ -84,7 +79,17 @@ function Frame() {
   useEffect(() => listenToClipboard(studio), [studio]);
   useEffect(() => followAddress(studio), [studio]);
   useEffect(() => (can(SAVING) ? followChanges(studio) : undefined), [studio]);
-  const isUnsaved = () => studio.isDirty() && studio.get().history.past.length > 0;
+  const isUnsaved = () => studio.isUnsaved();
+  useEffect(
+    () =>
+      holdUnsaved(() => {
+        if (!studio.isUnsaved()) return undefined;
+        const doc = membersOf(studio.get().history.doc) ?? {};
+        const definition = textOf(doc.definitionId);
+        return { name: textOf(doc.name) || definition, file: `${definition}.json`, text: writeText(doc) };
+      }),
+    [studio],
+  );
   const leaving = useBlocker({
     shouldBlockFn: isUnsaved,
     enableBeforeUnload: isUnsaved,
@@ -146,7 +151,7 @@ function Frame() {
       {isOlder && !isReadonly && !studio.isLocked && (
         <p className="border-b border-line bg-sunken px-3 py-1 text-sm text-waiting">{w.olderNote}</p>
       )}
-      <div className="flex min-h-0 flex-1">
+      <div className="relative flex min-h-0 flex-1">
         <Left />
         <div className="flex min-w-0 flex-1 flex-col">
           <section
@@ -165,7 +170,7 @@ function Frame() {
           name="right"
           id="designer-inspector"
           label={w.inspector}
-          className="relative shrink-0 overflow-auto border-l border-line bg-raised max-md:hidden"
+          className="relative shrink-0 overflow-auto border-l border-line bg-raised"
         >
           <Inspector />
         </Panel>
@@ -196,6 +201,7 @@ function Frame() {
           onClose={() => saving.setOlder(undefined)}
         />
       )}
+      {saving.gone && <GoneDialog saving={saving} onClose={() => saving.setGone(undefined)} />}
       {saving.conflict && (
         <ConflictDialog
           theirs={saving.conflict}

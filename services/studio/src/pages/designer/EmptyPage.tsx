@@ -12,7 +12,9 @@ export function EmptyPage() {
   return (
     <div className="pointer-events-none absolute inset-0 flex flex-col items-center justify-center gap-3 p-6 text-center">
       <p className="text-lg font-medium">{w.emptyTitle}</p>
-      <p className="max-w-md text-sm text-soft">{view.kind === "empty" ? w.emptySlot : w.emptyText}</p>
+      <p className="max-w-md text-sm text-soft">
+        {isMachine ? w.emptyMachine : view.kind === "empty" ? w.emptySlot : w.emptyText}
+      </p>
       <Button
         tone="main"
         icon="plus"

@@ -32,7 +32,7 @@ function Small({ item, at, source }: SmallProps) {
       aria-pressed={isChosen}
       title={name}
       {...source}
-      data-inside={item.key}
+      data-inside={entry ? item.key : undefined}
       style={{ left: at.x, top: at.y, width: shrunk(CARD), height: shrunk(HEIGHT) }}
       className={`absolute rounded-sm border bg-raised text-left text-xs ${isChosen ? "border-accent ring-2 ring-accent" : "border-line-strong/60"}`}
       onClick={() => entry && studio.select([item.key])}

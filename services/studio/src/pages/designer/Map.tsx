@@ -77,7 +77,16 @@ const Drawn = memo(({ nodes }: { nodes: readonly CardNode[] }) => {
   const path = nodes
     .map(({ position, height }) => `M${position.x} ${position.y}h${WIDTH}v${height ?? 0}h${-WIDTH}z`)
     .join("");
-  return <path d={path} fill="var(--line-strong)" />;
+  // In the overview of a very long flow an activity is thinner than a pixel: its edge is not.
+  return (
+    <path
+      d={path}
+      fill="var(--line-strong)"
+      stroke="var(--line-strong)"
+      strokeWidth={2}
+      vectorEffect="non-scaling-stroke"
+    />
+  );
 });
 Drawn.displayName = "Drawn";
 

@@ -56,7 +56,7 @@ export function Offers({ id, isDraggable, autoFocus, onChoose }: Props) {
         type="search"
         role="combobox"
         aria-label={w.search}
-        aria-expanded
+        aria-expanded={all.length > 0}
         aria-controls={`${id}-list`}
         aria-activedescendant={all[at] ? `${id}-${at}` : undefined}
         placeholder={w.search}
@@ -71,14 +71,20 @@ export function Offers({ id, isDraggable, autoFocus, onChoose }: Props) {
         onKeyDown={key}
         className="m-2 h-8 rounded-md border border-line-strong/60 bg-raised px-2 text-sm placeholder:text-soft"
       />
+      {groups.length === 0 && (
+        <p role="status" className="flex-1 px-5 py-2 text-sm text-soft">
+          {w.noMatch}
+        </p>
+      )}
       <div
         ref={list}
         id={`${id}-list`}
         role="listbox"
         aria-label={w.palette}
+        // A list without an option is none.
+        hidden={groups.length === 0}
         className="min-h-0 flex-1 overflow-auto pb-2"
       >
-        {groups.length === 0 && <p className="px-3 py-2 text-sm text-soft">{w.noMatch}</p>}
         {groups.map((group) => (
           // biome-ignore lint/a11y/useSemanticElements: a group of options has no element of its own
           <div key={group.name} role="group" aria-label={group.name || w.search}>
@@ -127,5 +133,14 @@ export const SEARCH = "designer-search";
 /** The activities that can be added. */
 export function Palette() {
   const studio = useStudio();
-  return <Offers id={SEARCH} isDraggable onChoose={(type) => addType(studio, type)} />;
+  return (
+    <Offers
+      id={SEARCH}
+      isDraggable
+      onChoose={(type) => {
+        addType(studio, type);
+        studio.set({ over: undefined });
+      }}
+    />
+  );
 }

@@ -1,10 +1,16 @@
-import { type PointerEvent, type ReactNode, useRef, useState, useSyncExternalStore } from "react";
+import { type PointerEvent, type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { t } from "../../text";
 import { Button } from "../../ui/Button";
+import { giveBack } from "../../ui/Dialog";
 import { bounded, boundsOf, growth, type PanelName, readSizes, sizeAfter, writeSize } from "./sizes";
+import { useStudio, useView } from "./store";
 import { w } from "./words";
 
-/** Below this width the panels are as the styles of phones say. */
-const PHONE = 768;
+/** Here no panel is beside the canvas: the styles call it `max-md`. */
+const NARROW = "(width < 48rem)";
+
+/** In a narrow window, a panel that is open lies over the canvas. */
+const OVER = "max-md:absolute max-md:inset-y-0 max-md:z-20 max-md:w-80 max-md:max-w-full max-md:shadow-panel";
 
 function onResize(listener: () => void): () => void {
   window.addEventListener("resize", listener);
@@ -12,9 +18,19 @@ function onResize(listener: () => void): () => void {
 }
 
 const LOOKS = {
-  left: { handle: "-mx-1 w-2", buttons: "top-1/2 left-3 flex-col", keys: ["ArrowLeft", "ArrowRight"] },
-  right: { handle: "-mx-1 w-2", buttons: "top-1/2 right-3 flex-col", keys: ["ArrowLeft", "ArrowRight"] },
-  drawer: { handle: "-my-1 h-2", buttons: "bottom-3 left-1/2", keys: ["ArrowUp", "ArrowDown"] },
+  left: {
+    handle: "-mx-1 w-2",
+    buttons: "top-1/2 left-3 flex-col",
+    keys: ["ArrowLeft", "ArrowRight"],
+    narrow: "max-md:left-0",
+  },
+  right: {
+    handle: "-mx-1 w-2",
+    buttons: "top-1/2 right-3 flex-col",
+    keys: ["ArrowLeft", "ArrowRight"],
+    narrow: "max-md:right-0",
+  },
+  drawer: { handle: "-my-1 h-2", buttons: "bottom-3 left-1/2", keys: ["ArrowUp", "ArrowDown"], narrow: "" },
 } as const;
 
 const ICONS = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down" } as const;
@@ -36,7 +52,17 @@ export function Panel({ name, id, label, className, children }: Props) {
   const bounds = boundsOf(name, { width, height });
   const now = bounded(chosen ?? bounds.usual, bounds);
   const isDrawer = name === "drawer";
-  const isPhone = width < PHONE;
+  const isNarrow = useSyncExternalStore(onResize, () => window.matchMedia(NARROW).matches);
+  const studio = useStudio();
+  const isOver = useView((state) => state.over === name) && isNarrow;
+  const first = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (!isOver) return;
+    const before = document.activeElement;
+    // What one wants to fill in has it, where that was asked for.
+    if (!first.current?.contains(before)) first.current?.focus();
+    return () => giveBack(before);
+  }, [isOver]);
   const look = LOOKS[name];
 
   const choose = (size: number | undefined) => {
@@ -51,7 +77,7 @@ export function Panel({ name, id, label, className, children }: Props) {
     return true;
   };
   const along = (event: PointerEvent) => (isDrawer ? event.clientY : event.clientX);
-  const handle = !isPhone && (
+  const handle = !isNarrow && (
     <div className={`group relative z-10 shrink-0 ${look.handle}`}>
       {/* biome-ignore lint/a11y/useSemanticElements: a line that can be moved has a size, which hr has not */}
       <div
@@ -106,11 +132,19 @@ export function Panel({ name, id, label, className, children }: Props) {
   const Box = isDrawer ? "section" : "aside";
   const box = (
     <Box
+      ref={first}
+      tabIndex={isOver ? -1 : undefined}
       id={id}
       aria-label={label}
-      className={className}
-      style={isPhone ? undefined : { [isDrawer ? "height" : "width"]: now }}
+      className={`${className} ${look.narrow} ${isDrawer ? "" : isOver ? OVER : "max-md:hidden"}`}
+      style={isNarrow ? undefined : { [isDrawer ? "height" : "width"]: now }}
     >
+      {isOver && (
+        <div className="sticky top-0 z-10 flex shrink-0 items-center border-b border-line bg-raised pl-3">
+          <span className="flex-1 text-sm font-semibold">{label}</span>
+          <Button tone="quiet" icon="close" label={t.close} onClick={() => studio.set({ over: undefined })} />
+        </div>
+      )}
       {children}
     </Box>
   );

@@ -2,11 +2,12 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useId } from "react";
 import { Index } from "../../model/activities";
 import { changesBetween } from "../../model/diff";
-import { isSame, type Json, membersOf, textOf } from "../../model/json";
+import { type Json, membersOf, textOf } from "../../model/json";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
 import { Failed, Loading } from "../../ui/States";
+import { isChanged } from "./changed";
 import { Checked, ProblemList } from "./drawer/Problems";
 import { essence, type Stored, storedOf, toPublish } from "./publishing";
 import { useStudio, useView } from "./store";
@@ -62,10 +63,8 @@ function Changes({ before }: { before: Json | undefined }) {
 /** Asks before it is published: which version, what is new in it, and what is wrong with it. */
 export function PublishDialog({ onPublish, onClose }: { onPublish: () => void; onClose: () => void }) {
   const button = useId();
-  const saved = useView((state) => state.saved);
-  const doc = useView((state) => state.history.doc);
   const isOlder = useView((state) => state.newer !== undefined);
-  const isDirty = saved === undefined || !isSame(saved, doc);
+  const isDirty = useView(isChanged);
   const local = useView((state) => state.problems);
   const found = useView((state) => state.found);
   const problems = [...found, ...local];

@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { HaltedNote } from "../../app/HaltedNote";
 import { editorOf, readInput } from "../../lib/inputs";
 import { type Json, listOf, membersOf, textOf } from "../../model/json";
 import { t } from "../../text";
@@ -63,6 +64,7 @@ export function RunDialog({ saving, onClose }: { saving: Saving; onClose: () => 
         }}
         className="space-y-3"
       >
+        <HaltedNote />
         <p className="text-sm text-soft">{isChanged ? w.runNote : w.runNoteSaved}</p>
         {inputs.map((input) => {
           const name = textOf(input.name);

@@ -94,6 +94,8 @@ export function Toolbar({ saving, isDirty, onPublish, onRun, onHelp }: Props) {
   const count = useView((state) => state.selected.length);
   const isFlow = useView((state) => state.view.kind === "flow" || state.view.kind === "machine");
   const isReadonly = useView((state) => membersOf(state.history.doc)?.isReadonly === true);
+  const left = useView((state) => state.left);
+  const over = useView((state) => state.over);
   const isMac = /Mac/.test(navigator.platform);
   return (
     <div
@@ -128,6 +130,18 @@ export function Toolbar({ saving, isDirty, onPublish, onRun, onHelp }: Props) {
           </Button>
         </div>
       )}
+      {/* In a wide window both panels are beside the canvas. */}
+      {(["left", "right"] as const).map((one) => (
+        <Button
+          key={one}
+          className="md:hidden"
+          aria-expanded={over === one}
+          aria-controls={one === "left" ? "designer-left" : "designer-inspector"}
+          onClick={() => studio.set({ over: over === one ? undefined : one })}
+        >
+          {one === "left" ? w[left] : w.inspector}
+        </Button>
+      ))}
       {isFlow && !studio.isLocked && <Button onClick={() => arrangeAll(studio, flow)}>{w.layout}</Button>}
       <Menu
         label={w.more}

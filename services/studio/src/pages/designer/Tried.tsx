@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { can } from "../../api/session";
 import { readJson } from "../../lib/json";
 import { stateWord } from "../../lib/states";
@@ -9,7 +9,7 @@ import { Select, TextArea } from "../../ui/Field";
 import { StateBadge } from "../../ui/State";
 import { Section } from "./Section";
 import { useStudio, useView } from "./store";
-import { type Execution, emptyPin, isWhole, resultOf, setPin } from "./trial";
+import { askForPin, type Execution, emptyPin, isWhole, resultOf, setPin, typePin } from "./trial";
 import { w } from "./words";
 
 /** What one execution of the activity did in the test run. */
@@ -43,22 +43,33 @@ function Shown({ title, value }: { title: string; value: unknown }) {
 /** The text of a pinned result: it counts while it is one. */
 function PinText({ activity, pin }: { activity: string; pin: Pin }) {
   const studio = useStudio();
-  const [text, setText] = useState(() => pretty(pin));
+  const box = useRef<HTMLDivElement>(null);
+  const [text, setText] = useState(() => studio.get().wrongPins.get(activity) ?? pretty(pin));
   const read = readJson(text);
   const error = !read.ok ? read.error : pinOf(read.value) ? undefined : w.pinBad;
+  useEffect(() => {
+    if (studio.get().pinAt !== activity) return;
+    studio.set({ pinAt: undefined });
+    const field = box.current?.querySelector("textarea");
+    field?.scrollIntoView({ block: "center" });
+    field?.focus({ preventScroll: true });
+  }, [studio, activity]);
   return (
-    <TextArea
-      label={w.pinText}
-      hint={w.pinHint}
-      error={error}
-      value={text}
-      onChange={(event) => {
-        setText(event.target.value);
-        const next = readJson(event.target.value);
-        const result = next.ok ? pinOf(next.value) : undefined;
-        if (result) setPin(studio, activity, result);
-      }}
-    />
+    <div ref={box}>
+      <TextArea
+        label={w.pinText}
+        hint={w.pinHint}
+        error={error}
+        value={text}
+        onChange={({ target }) => {
+          setText(target.value);
+          const next = readJson(target.value);
+          const result = next.ok ? pinOf(next.value) : undefined;
+          if (result) setPin(studio, activity, result);
+          else typePin(studio, activity, target.value);
+        }}
+      />
+    </div>
   );
 }
 
@@ -74,7 +85,8 @@ export function Tried({ activity }: { activity: string }) {
   const own = (tested?.executions ?? []).filter((one) => one.key === activity);
   const shown = own.find((one) => one.number === chosen) ?? own.at(-1);
   const put = (next: Pin | undefined) => {
-    setPin(studio, activity, next);
+    if (next) askForPin(studio, activity, next);
+    else setPin(studio, activity, next);
     setMade(made + 1);
   };
   const isDone = shown?.of.status === "Completed";

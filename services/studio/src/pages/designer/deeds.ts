@@ -116,7 +116,7 @@ export function addType(studio: Studio, type: ActivityType, how: Joined = {}, pa
     if (port !== undefined) joined.after = { key: only, port };
   }
   if (how.at && view.kind === "list" && !how.line) joined.before = beforeIn(view, places, how.at);
-  joined.at ??= placeFor(places, joined.after?.key ?? only);
+  joined.at ??= placeFor(places, joined.after?.key ?? only, (key) => portsOf(studio.get().index, key));
   if (how.line) joined.line = { ...how.line, port: firstOutcome(studio, type) };
   const room = how.line && view.kind === "flow" ? roomOn(how.line.line, places, joined.at) : undefined;
   if (room) joined.at = room.at;

@@ -3,6 +3,8 @@ import { HEIGHT, WIDTH } from "../../model/layout";
 import { heightOf } from "./cards";
 import type { Studio } from "./store";
 
+/** The farthest view: hundreds of activities in a row are seen at once. */
+export const ZOOM_MIN = 0.01;
 /** Below this nothing can be read: the page opens at its beginning instead. */
 const READABLE = 0.55;
 const NEAR = 0.75;
@@ -20,7 +22,7 @@ function viewportFor(studio: Studio, isFirst: boolean): Viewport | undefined {
   const right = Math.max(...all.map(([, at]) => at.x + WIDTH));
   const bottom = Math.max(...all.map(([key, at]) => at.y + heightOf(index, key)));
   const bounds = { x: left, y: top, width: right - left, height: bottom - top };
-  const whole = getViewportForBounds(bounds, box.width, box.height, 0.05, 1, 0.12);
+  const whole = getViewportForBounds(bounds, box.width, box.height, ZOOM_MIN, 1, 0.12);
   if (!isFirst || whole.zoom >= READABLE) return whole;
   const targets = new Set(view.lines.map((line) => line.to));
   const starts = all.filter(([key]) => !targets.has(key));

@@ -209,6 +209,7 @@ export function handlersFor({ studio, flow, dragged, setDragged, setGuides }: Ha
   const onNodeDoubleClick: NodeMouseHandler<CardNode> = (_, node) => {
     const first = node.data.card.chips[0];
     if (first) studio.open(first.page);
+    else studio.set({ over: "right" });
   };
 
   return {

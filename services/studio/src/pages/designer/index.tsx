@@ -52,9 +52,11 @@ export function DefinitionDesigner({
     gcTime: 0,
   });
   const error = types.error ?? opened.error;
-  if (error)
+  // What was read once stays: one may have changed it since.
+  if (!types.data || !opened.data) {
+    if (!error) return <Loading rows={10} />;
     return <Failed error={error} retry={() => void Promise.all([types.refetch(), opened.refetch()])} />;
-  if (!types.data || !opened.data) return <Loading rows={10} />;
+  }
   return (
     <Open
       key={`${definition} ${version}`}
@@ -74,7 +76,11 @@ export function DesignerPage() {
 }
 
 function New({ types }: { types: Types }) {
-  const [studio] = useState(() => new Studio(newDefinition(newId(), w.newName), types, undefined, undefined));
+  const [studio] = useState(() => {
+    const made = new Studio(newDefinition(newId(), w.newName), types, undefined, undefined);
+    made.set({ drawer: readAddress(window.location.search).drawer });
+    return made;
+  });
   return <Designer studio={studio} />;
 }
 
@@ -82,6 +88,10 @@ function New({ types }: { types: Types }) {
 export function DesignerNew() {
   const types = useTypes();
   if (!can(SAVING)) return <Empty title={t.problem.titles[403] ?? ""}>{w.mayNotDraw(SAVING)}</Empty>;
-  if (types.error) return <Failed error={types.error} retry={() => void types.refetch()} />;
-  return types.data ? <New types={types.data} /> : <Loading rows={10} />;
+  if (types.data) return <New types={types.data} />;
+  return types.error ? (
+    <Failed error={types.error} retry={() => void types.refetch()} />
+  ) : (
+    <Loading rows={10} />
+  );
 }

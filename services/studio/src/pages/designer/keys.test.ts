@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { TYPES } from "../../model/testing";
-import { type Deeds, leftInspector, pressed } from "./keys";
+import { type Deeds, followSelection, leftInspector, pressed } from "./keys";
 import { Studio } from "./store";
 
 class Box {
@@ -83,6 +83,24 @@ it.each([
   expect(focused).toBe(field);
 });
 
+it("in a narrow window keys open a panel over the canvas, and Esc closes it", () => {
+  vi.stubGlobal("HTMLElement", class {});
+  vi.stubGlobal("requestAnimationFrame", () => 0);
+  const studio = opened(["a"]);
+  const over = () => studio.get().over;
+  const type = (key: string) => pressed(press({ key }), studio, {} as never, {} as Deeds);
+  expect(over()).toBeUndefined();
+  type("Enter");
+  expect(over()).toBe("right");
+  type("/");
+  expect([over(), studio.get().left]).toEqual(["left", "palette"]);
+  expect(leftInspector(press(), studio)).toBe(true);
+  expect(over()).toBeUndefined();
+  type("/");
+  type("Escape");
+  expect(over()).toBeUndefined();
+});
+
 it("A with the focus on a card asks what comes after it, whatever is selected", () => {
   class Element {
     closest = () => ({ getAttribute: () => "a" });
@@ -95,4 +113,71 @@ it("A with the focus on a card asks what comes after it, whatever is selected", 
   expect(pressed(press({ key: "a", target }), studio, {} as never, {} as Deeds)).toBe(true);
   expect(studio.get().selected).toEqual(["a"]);
   expect(studio.get().adding?.screen).toEqual({ x: 116, y: 10 });
+});
+
+describe("the focus follows what is selected", () => {
+  class Place {
+    constructor(
+      readonly name: string,
+      readonly key: string,
+    ) {}
+    matches = (wanted: string) => wanted.includes(this.name === "data-id" ? ".react-flow__node" : this.name);
+    closest = (wanted: string) => (this.matches(wanted) ? this : null);
+    getAttribute = (name: string) => (name === this.name ? this.key : null);
+    getBoundingClientRect = () => ({ right: 0, top: 0, left: 0, width: 300, height: 200 });
+    focus() {
+      active = this;
+    }
+  }
+  let active: Place;
+  const flow = () => ({ getViewport: () => ({ x: 0, y: 0, zoom: 1 }), setViewport: vi.fn() });
+
+  /** A line leads from the first card to the second, which stands out of sight; the second is selected. */
+  function page(name: string): Studio {
+    const places = ["a", "b"].map((key) => new Place(name, key));
+    vi.stubGlobal("HTMLElement", Place);
+    vi.stubGlobal("document", {
+      getElementById: () => new Place("canvas", ""),
+      querySelector: (wanted: string) =>
+        places.find((one) => wanted.includes(`[${name}="${one.key}"]`)) ?? null,
+      get activeElement() {
+        return active;
+      },
+    });
+    const at = (x: number) => ({ designer: { position: { x, y: 0 } } });
+    const root = {
+      type: "Elsa.Flowchart",
+      id: "flow",
+      activities: [
+        { id: "a", type: "Elsa.WriteLine", metadata: at(-150) },
+        { id: "b", type: "Elsa.WriteLine", metadata: at(300) },
+      ],
+      connections: [{ source: { activity: "a", port: "Done" }, target: { activity: "b", port: "In" } }],
+    };
+    const studio = new Studio({ definitionId: "d", root }, TYPES, undefined, undefined);
+    studio.select(["b"]);
+    active = places[1] as Place;
+    return studio;
+  }
+
+  it.each(["data-id", "data-inside", "data-row"])("along a line: %s", (name) => {
+    const studio = page(name);
+    const canvas = flow();
+    const key = press({ key: "ArrowLeft", altKey: true, target: active });
+    expect(pressed(key, studio, canvas as never, {} as Deeds)).toBe(true);
+    expect(studio.get().selected).toEqual(["a"]);
+    expect(active.key).toBe("a");
+    // A part of the card is seen: the canvas shows all of it.
+    expect(canvas.setViewport).toHaveBeenCalledOnce();
+    pressed(press({ key: "a", target: active }), studio, canvas as never, {} as Deeds);
+    expect(studio.get().selected).toEqual(["a"]);
+    expect(studio.get().adding).toBeDefined();
+  });
+
+  it("and stays on one of several that are selected", () => {
+    const studio = page("data-id");
+    studio.select(["a", "b"]);
+    followSelection(studio);
+    expect(active.key).toBe("b");
+  });
 });

@@ -11,7 +11,7 @@ import {
   removeSelected,
   selectAlong,
 } from "./deeds";
-import { showAll } from "./fit";
+import { showAll, showSelected } from "./fit";
 import { SEARCH } from "./Palette";
 import type { Studio } from "./store";
 import { w } from "./words";
@@ -59,10 +59,22 @@ function withControl(event: KeyboardEvent, studio: Studio, deeds: Deeds): boolea
   }
 }
 
+/** A card of the page, or one in a container that is opened below its card. */
+const CARD = "[data-inside], .react-flow__node";
+const ROW = "[data-row]";
+
+const keyOf = (element: Element): string =>
+  ["data-inside", "data-id", "data-row"].map((name) => element.getAttribute(name)).find((key) => key) ?? "";
+
+function cardWith(key: string): HTMLElement | null {
+  const name = CSS.escape(key);
+  return document.querySelector(`.react-flow__node[data-id="${name}"], [data-inside="${name}"]`);
+}
+
 /** The card that has the focus, which need not be selected. */
 function focusedCard({ target }: KeyboardEvent): string | undefined {
-  const card = target instanceof HTMLElement ? target.closest(".react-flow__node") : null;
-  return card?.getAttribute("data-id") ?? undefined;
+  const card = target instanceof HTMLElement ? target.closest(CARD) : null;
+  return card ? keyOf(card) || undefined : undefined;
 }
 
 /** Asks what comes after the card that has the focus, or else after the one that is selected. */
@@ -70,21 +82,21 @@ function askForActivity(event: KeyboardEvent, studio: Studio): void {
   const focused = focusedCard(event);
   if (focused !== undefined && !studio.get().selected.includes(focused)) studio.select([focused]);
   const { selected } = studio.get();
-  const node =
-    selected[0] === undefined
-      ? null
-      : document.querySelector(`.react-flow__node[data-id="${CSS.escape(selected[0])}"]`);
+  const node = selected[0] === undefined ? null : cardWith(selected[0]);
   const box = (node ?? document.getElementById("designer-canvas"))?.getBoundingClientRect();
   const screen =
     node && box ? { x: box.right + 16, y: box.top } : { x: (box?.left ?? 0) + 80, y: (box?.top ?? 0) + 80 };
   studio.set({ adding: { screen, how: {} } });
 }
 
-function arrow(event: KeyboardEvent, studio: Studio): boolean {
+function arrow(event: KeyboardEvent, studio: Studio, flow: ReactFlowInstance): boolean {
   const key = ARROWS.find((one) => one === event.key);
   if (!key) return false;
-  if (event.altKey || studio.get().selected.length === 0) selectAlong(studio, key);
-  else {
+  if (event.altKey || studio.get().selected.length === 0) {
+    selectAlong(studio, key);
+    showSelected(studio, flow, true);
+    followSelection(studio);
+  } else {
     const step = event.shiftKey ? 40 : 8;
     const x = key === "ArrowLeft" ? -step : key === "ArrowRight" ? step : 0;
     nudge(studio, x, key === "ArrowUp" ? -step : key === "ArrowDown" ? step : 0);
@@ -92,26 +104,45 @@ function arrow(event: KeyboardEvent, studio: Studio): boolean {
   return true;
 }
 
-function inspect(): void {
-  const inspector = document.getElementById("designer-inspector");
-  const first = inspector?.querySelector<HTMLElement>("input, textarea, select");
-  (first ?? inspector?.querySelector("button"))?.focus();
+function inspect(studio: Studio): void {
+  studio.set({ over: "right" });
+  // In a narrow window the inspector is shown with that, over the canvas.
+  requestAnimationFrame(() => {
+    const inspector = document.getElementById("designer-inspector");
+    const first = inspector?.querySelector<HTMLElement>("input, textarea, select");
+    (first ?? inspector?.querySelector("button"))?.focus();
+  });
 }
 
 /** The card of what is selected; the canvas where nothing is, or where the card takes no focus. */
 function focusSelected(studio: Studio): void {
-  const key = CSS.escape(studio.get().selected[0] ?? "");
-  const card = document.querySelector<HTMLElement>(
-    `.react-flow__node[data-id="${key}"], [data-inside="${key}"]`,
-  );
-  card?.focus();
+  const card = cardWith(studio.get().selected[0] ?? "");
+  // The canvas is moved by its own means: one that the browser scrolls shows its cards at wrong places.
+  card?.focus({ preventScroll: true });
   if (card === null || document.activeElement !== card) document.getElementById("designer-canvas")?.focus();
 }
 
-/** Esc leads from the inspector back to the canvas, unless something that a field has open took it. */
+/**
+ * Where a card or a row of the tree has the focus and another one is selected now, that one gets it: keys act on
+ * what is selected.
+ */
+export function followSelection(studio: Studio): void {
+  const { selected } = studio.get();
+  const focused = document.activeElement?.closest(`${CARD}, ${ROW}`);
+  if (!focused || selected[0] === undefined || selected.includes(keyOf(focused))) return;
+  if (!focused.matches(ROW)) focusSelected(studio);
+  else document.querySelector<HTMLElement>(`[data-row="${CSS.escape(selected[0])}"]`)?.focus();
+}
+
+/**
+ * Esc leads from the inspector, and from any panel over the canvas, back to the canvas, unless something that a field
+ * has open took it.
+ */
 export function leftInspector(event: KeyboardEvent, studio: Studio): boolean {
   if (event.key !== "Escape" || event.defaultPrevented || event.isComposing) return false;
-  if (!document.getElementById("designer-inspector")?.contains(event.target as Node | null)) return false;
+  const isIn = (id: string) => document.getElementById(id)?.contains(event.target as Node | null) ?? false;
+  if (!isIn("designer-inspector") && !(studio.get().over === "left" && isIn("designer-left"))) return false;
+  studio.set({ over: undefined });
   focusSelected(studio);
   return true;
 }
@@ -133,16 +164,16 @@ export function pressed(
   deeds: Deeds,
 ): boolean {
   if (event.ctrlKey || event.metaKey) return withControl(event, studio, deeds);
-  if (chooseFocused(event, studio) || arrow(event, studio)) return true;
+  if (chooseFocused(event, studio) || arrow(event, studio, flow)) return true;
   if (event.altKey) return false;
   const letters: Record<string, () => void> = {
     a: () => askForActivity(event, studio),
     "/": () => {
-      studio.set({ left: "palette" });
+      studio.set({ left: "palette", over: "left" });
       requestAnimationFrame(() => document.getElementById(SEARCH)?.focus());
     },
     c: deeds.connect,
-    enter: inspect,
+    enter: () => inspect(studio),
     o: () => openInside(studio),
     e: () => {
       const [key] = studio.get().selected;
@@ -161,7 +192,10 @@ export function pressed(
     delete: () => removeSelected(studio),
     x: () => removeSelected(studio),
     backspace: () => removeSelected(studio),
-    escape: () => studio.select([]),
+    escape: () => {
+      studio.set({ over: undefined });
+      studio.select([]);
+    },
   };
   const act = letters[event.key.toLowerCase()];
   if (!act) return false;

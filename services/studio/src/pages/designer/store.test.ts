@@ -142,6 +142,22 @@ describe("what is opened and saved without a change", () => {
   });
 });
 
+it("text that is no JSON yet, and what was undone after a save, are unsaved", () => {
+  const studio = opened({ definitionId: "d", name: "one" });
+  expect(studio.isUnsaved()).toBe(false);
+  studio.set({ broken: "{" });
+  expect([studio.isDirty(), studio.isUnsaved()]).toEqual([true, true]);
+  studio.set({ broken: undefined });
+  studio.do({ label: "x", patches: [{ do: "set", path: ["name"], value: "two" }] });
+  const { doc } = studio.get().history;
+  studio.keep(doc, doc, '"2"');
+  expect(studio.isUnsaved()).toBe(false);
+  studio.undo();
+  expect(studio.isUnsaved()).toBe(true);
+  const fresh = new Studio({ definitionId: "d" }, TYPES, undefined, undefined);
+  expect([fresh.isDirty(), fresh.isUnsaved()]).toEqual([true, false]);
+});
+
 it("nothing changes for who may not save it, and everything can be looked at", () => {
   const root = { type: "Elsa.Flowchart", id: "flow", activities: [{ id: "a", type: "Elsa.WriteLine" }] };
   const studio = new Studio({ definitionId: "d", root }, TYPES, undefined, undefined);

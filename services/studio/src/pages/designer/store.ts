@@ -4,12 +4,13 @@ import { Index } from "../../model/activities";
 import type { Joined } from "../../model/commands";
 import type { Types } from "../../model/descriptors";
 import { type Edit, edit, type History, redo, seal, startHistory, undo } from "../../model/history";
-import { isSame, type Json } from "../../model/json";
+import type { Json } from "../../model/json";
 import { placesOf } from "../../model/layout";
 import { type Problem, problemsOf } from "../../model/problems";
 import { spread } from "../../model/room";
 import { type Page, type PageView, type Point, pageAfter, pageOf, ROOT, viewOf } from "../../model/view";
 import { heightOf, portsOf } from "./cards";
+import { aheadIn, isChanged } from "./changed";
 import { insidesOf } from "./insides";
 import type { Tested } from "./trial";
 
@@ -61,12 +62,20 @@ export interface State {
   drawer: DrawerTab | undefined;
   /** Text that is no definition yet; it is kept while another tab is open. */
   broken: string | undefined;
+  /** Text was typed in the short form that the server has not read, or cannot. */
+  isUnread: boolean;
   left: "palette" | "tree";
+  /** The panel that is open over the canvas, in a window that has no room for it beside. */
+  over: "left" | "right" | undefined;
   adding: Adding | undefined;
   marks: ReadonlyMap<string, Mark> | undefined;
   run: { id: string; state: string } | undefined;
   /** What test runs are given. */
   trial: Trial;
+  /** What was typed as a pinned result and is none, by the ids of activities. */
+  wrongPins: ReadonlyMap<string, string>;
+  /** The activity whose pinned result somebody wants to type now. */
+  pinAt: string | undefined;
   /** This browser keeps it. */
   isKept: boolean;
   tested: Tested | undefined;
@@ -116,11 +125,15 @@ export class Studio {
       newer,
       drawer: undefined,
       broken: undefined,
+      isUnread: false,
       left: "palette",
+      over: undefined,
       adding: undefined,
       marks: undefined,
       run: undefined,
       trial: NO_TRIAL,
+      wrongPins: new Map(),
+      pinAt: undefined,
       isKept: true,
       tested: undefined,
       refused: undefined,
@@ -258,7 +271,14 @@ export class Studio {
   }
 
   isDirty(): boolean {
-    return this.state.saved === undefined || !isSame(this.state.saved, this.state.history.doc);
+    return isChanged(this.state);
+  }
+
+  /** Whether something is lost with the page. */
+  isUnsaved(): boolean {
+    const { saved, history } = this.state;
+    const isBegun = saved !== undefined || history.past.length > 0 || aheadIn(this.state) !== undefined;
+    return isBegun && this.isDirty();
   }
 }
 

@@ -1,11 +1,12 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { readText } from "../../model/json";
+import { type Members, readText } from "../../model/json";
 import { TYPES } from "../../model/testing";
 import { Studio } from "./store";
 import {
   changeTrial,
   type Execution,
   emptyPin,
+  endOf,
   executionsOf,
   hideTested,
   isWhole,
@@ -13,10 +14,12 @@ import {
   type Ran,
   readObject,
   recall,
+  removePins,
   requestOf,
   resultOf,
   setPin,
   tryOut,
+  typePin,
 } from "./trial";
 
 const DOC = `{"definitionId": "order", "n": 1.50, "root": {"type": "Elsa.Flowchart", "id": "flow", "activities": [
@@ -107,6 +110,46 @@ describe("a test run", () => {
     expect(studio.get().marks).toBeUndefined();
   });
 
+  it("lights up activities that have no ids, as those of a text that is not saved yet", async () => {
+    const root: Members = {
+      type: "Elsa.Sequence",
+      activities: [
+        { type: "Elsa.WriteLine", id: "WriteLine1" },
+        { type: "Elsa.WriteLine" },
+        { type: "Elsa.WriteLine" },
+      ],
+    };
+    const studio = new Studio({ definitionId: "d", root }, TYPES, undefined, undefined);
+    const ids = ["Sequence1", "WriteLine1", "WriteLine2", "WriteLine3"];
+    const [first, ...others] = ids;
+    answer = ranOf([did(`Workflow1:${first}`), ...others.map((id) => did(`Workflow1:${first}:${id}`))]);
+    await tryOut(studio, "/root/activities/2");
+    const { model, until } = JSON.parse(asked.at(-1)?.body ?? "");
+    expect([model.root, ...model.root.activities].map(({ id }) => id)).toEqual(ids);
+    expect(until).toBe("WriteLine3");
+    const keys = ["WriteLine1", "/root/activities/1", "/root/activities/2"];
+    expect(studio.get().tested?.executions.map(({ key }) => key)).toEqual(keys);
+    expect([...(studio.get().marks?.keys() ?? [])]).toEqual(keys);
+    expect(studio.get().history.past).toEqual([]);
+  });
+
+  it("does not begin while what was typed as a pinned result is none", async () => {
+    const studio = opened();
+    setPin(studio, "say", { outcomes: [], outputs: {} });
+    typePin(studio, "say", "{");
+    await tryOut(studio);
+    expect(asked).toEqual([]);
+    expect(String(studio.get().refused)).toContain("WriteLine");
+    setPin(studio, "say", { outcomes: ["Done"], outputs: {} });
+    answer = ranOf([did("Workflow1:flow")]);
+    await tryOut(studio);
+    expect(asked).toHaveLength(1);
+    typePin(studio, "say", "{");
+    typePin(studio, "gone", "{");
+    removePins(studio);
+    expect(studio.get().wrongPins.size).toBe(0);
+  });
+
   it("that is refused takes the place of the result before it", async () => {
     const studio = opened();
     answer = ranOf([did("Workflow1:flow"), did("Workflow1:flow:say")]);
@@ -125,6 +168,12 @@ describe("a test run", () => {
     expect(studio.get().refused).toMatchObject({ name: "NotObject" });
     hideTested(studio);
     expect(studio.get().refused).toBeUndefined();
+  });
+
+  it("that was stopped is not shown as one that runs", () => {
+    const stopped = { reason: "Unanswered" as const, message: "no answer fits", activityId: "say" };
+    expect(endOf({ ...ranOf([]), status: "Executing", stopped } as Ran).status).toBe("Cancelled");
+    expect(endOf(ranOf([]))).toEqual({ status: "Finished" });
   });
 
   it("says which field is no JSON object", () => {

@@ -2,8 +2,10 @@ import { json } from "../../api/client";
 import type { Api, Json as Plain } from "../../api/types";
 import { isObject, readObject as readTyped } from "../../lib/json";
 import { type Pin, readTrial, type Trial, writeTrial } from "../../lib/trials";
-import type { Index } from "../../model/activities";
+import { type Index, idOf, nameOf, typeOf } from "../../model/activities";
+import { shortType } from "../../model/descriptors";
 import { type Json, type Members, membersOf, textOf, writeText } from "../../model/json";
+import { Steps } from "../../model/steps";
 import { cardOf } from "./cards";
 import type { Mark, Studio } from "./store";
 import { w } from "./words";
@@ -41,6 +43,28 @@ const objectIn = (text: string, field: string): Record<string, Plain> => {
   return value;
 };
 
+/** The keys of activities that have no id of their own, by the ids that they run under. */
+export type Names = ReadonlyMap<string, string>;
+
+const NO_NAMES: Names = new Map();
+
+/** The definition with an id for each activity, so that what ran can be told apart. */
+export function withIds(index: Index): { doc: Json; names: Names } {
+  const { doc, entries } = index;
+  const nameless = [...entries.values()].filter(({ activity }) => idOf(activity) === "");
+  if (nameless.length === 0) return { doc, names: NO_NAMES };
+  const steps = new Steps(doc);
+  const names = new Map<string, string>();
+  for (const { key, path, activity } of nameless) {
+    const short = shortType(typeOf(activity));
+    let number = 1;
+    while (entries.has(`${short}${number}`) || names.has(`${short}${number}`)) number++;
+    names.set(`${short}${number}`, key);
+    steps.set([...path, "id"], `${short}${number}`);
+  }
+  return { doc: steps.doc, names };
+}
+
 /** The request of a test run. Pins of activities that are not there any more are not sent. */
 export function requestOf(index: Index, doc: Members, trial: Trial, until: string | undefined): string {
   const { model: _, ...answers } = objectIn(trial.answers, w.trialAnswers);
@@ -55,19 +79,24 @@ export function requestOf(index: Index, doc: Members, trial: Trial, until: strin
 }
 
 /** The executions that the page can show, in order; the workflow as a whole is none of them. */
-export function executionsOf(index: Index, { activities }: Ran): Execution[] {
+export function executionsOf(index: Index, { activities }: Ran, names: Names = NO_NAMES): Execution[] {
   const [first] = activities;
+  const keyOf = (id: string) => names.get(id) ?? id;
   const isWhole = activities.some((one) => one.activityNodeId.startsWith(`${first?.activityNodeId}:`));
   const isOwn = ({ activityNodeId, activityId }: Api["TestedExecution"]) =>
-    index.get(activityId) !== undefined &&
+    index.get(keyOf(activityId)) !== undefined &&
     activityNodeId
       .split(":")
       .slice(1)
-      .every((id) => index.get(id) !== undefined);
+      .every((id) => index.get(keyOf(id)) !== undefined);
   return activities
     .filter((one) => isOwn(one) && !(isWhole && one === first))
-    .map((of, at) => ({ number: at + 1, key: of.activityId, of }));
+    .map((of, at) => ({ number: at + 1, key: keyOf(of.activityId), of }));
 }
+
+/** How a run ended: one that was stopped does not go on, though it had not ended by itself. */
+export const endOf = ({ status, stopped }: Pick<Ran, "status" | "stopped">) =>
+  stopped ? { status: "Cancelled", word: w.trialStopped } : { status };
 
 /** What the cards show of a test run. */
 export function marksOf(executions: readonly Execution[]): ReadonlyMap<string, Mark> {
@@ -125,8 +154,36 @@ export function setPin(studio: Studio, key: string, pin: Pin | undefined): void 
   const pins = new Map(studio.get().trial.pins);
   if (pin) pins.set(key, pin);
   else pins.delete(key);
+  typePin(studio, key, undefined);
   changeTrial(studio, { pins });
 }
+
+/** Keeps what was typed as a pinned result and is none; nothing, where it is one. */
+export function typePin(studio: Studio, key: string, text: string | undefined): void {
+  const wrongPins = new Map(studio.get().wrongPins);
+  if (text === undefined) wrongPins.delete(key);
+  else wrongPins.set(key, text);
+  studio.set({ wrongPins });
+}
+
+/** Pins a result, and goes to where it can be changed. */
+export function askForPin(studio: Studio, key: string, pin: Pin): void {
+  setPin(studio, key, pin);
+  studio.set({ pinAt: key, over: "right" });
+  if (studio.get().selected[0] !== key) studio.reveal(key);
+}
+
+export function removePins(studio: Studio): void {
+  studio.set({ wrongPins: new Map() });
+  changeTrial(studio, { pins: new Map() });
+}
+
+/** The activities whose pinned results cannot be read: there is no run before they are. */
+export const unreadPins = (index: Index, wrongPins: ReadonlyMap<string, string>): string[] =>
+  [...wrongPins.keys()].flatMap((key) => {
+    const entry = index.get(key);
+    return entry ? [nameOf(entry.activity, index.type(entry))] : [];
+  });
 
 /** The longest that a run is waited for. */
 const PATIENCE_MS = 30_000;
@@ -136,13 +193,18 @@ const PATIENCE_MS = 30_000;
  * shown: what an earlier run did is not its answer.
  */
 export async function tryOut(studio: Studio, until?: string): Promise<void> {
-  const { history, index, trial } = studio.get();
+  await studio.beforeSave?.();
+  const { history, index, trial, wrongPins } = studio.get();
   const { doc } = history;
   try {
-    const text = requestOf(index, membersOf(doc) ?? {}, trial, until);
+    const unread = unreadPins(index, wrongPins);
+    if (unread.length > 0) throw new NotObject(w.pinsUnread(unread));
+    const named = withIds(index);
+    const last = [...named.names].find(([, key]) => key === until)?.[0] ?? until;
+    const text = requestOf(index, membersOf(named.doc) ?? {}, trial, last);
     const signal = AbortSignal.timeout(PATIENCE_MS);
     const ran = await json<Ran>("/tests/workflows", { method: "POST", text, signal });
-    const executions = executionsOf(index, ran);
+    const executions = executionsOf(index, ran, named.names);
     const tested = { ran, doc, executions };
     studio.set({ tested, refused: undefined, marks: marksOf(executions), run: undefined });
   } catch (refused) {

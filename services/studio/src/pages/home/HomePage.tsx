@@ -4,6 +4,7 @@ import { get } from "../../api/client";
 import { clusterCountsQuery, lastHourQuery, lettersQuery, useCounts } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
+import { HaltedNote } from "../../app/HaltedNote";
 import { offered, PAGES } from "../../app/pages";
 import type { Search } from "../../lib/filters";
 import { formatCount } from "../../lib/format";
@@ -149,6 +150,7 @@ export function HomePage() {
   const hasPages = offered(PAGES, can).some(({ to }) => to !== "/");
   return (
     <Page title={t.rail.home} note={t.home.note}>
+      <HaltedNote />
       {maySee && (
         <div className="@container">
           <Figures />

@@ -3,13 +3,14 @@ import { Link } from "@tanstack/react-router";
 import { incidentGroupsQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
-import { activityWord } from "../../lib/format";
+import { visible } from "../../lib/visible";
 import { t } from "../../text";
 import { Icon } from "../../ui/Icon";
 import { Card } from "../../ui/Panel";
 import { Badge } from "../../ui/State";
 import { Empty, Shown } from "../../ui/States";
 import { Time } from "../../ui/Time";
+import { ActivityName } from "../incidents/ActivityName";
 import { useDefinitionNames } from "../instances/names";
 import { isUntaken, labelOf, type Pool, poolsQuery } from "../tasks/queries";
 
@@ -27,7 +28,7 @@ function Cause({ of, definition }: { of: Api["IncidentGroup"]; definition: strin
           className="link min-w-0 flex-1 basis-32 truncate text-faulted"
           title={of.message}
         >
-          {of.cause}
+          {visible(of.cause)}
         </Link>
       </p>
       <p className="flex flex-wrap items-baseline gap-x-3 text-xs text-soft">
@@ -35,7 +36,7 @@ function Cause({ of, definition }: { of: Api["IncidentGroup"]; definition: strin
         <Link to="/definitions/$id" params={{ id: of.definitionId }} className="link">
           {definition}
         </Link>
-        <span>{activityWord(of.activityId, undefined, of.activityType)}</span>
+        <ActivityName of={of} />
         <Time at={of.lastAt} />
       </p>
     </li>

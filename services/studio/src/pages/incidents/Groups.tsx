@@ -1,40 +1,32 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { post } from "../../api/client";
 import { incidentGroupsQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { pageOf, useAddress } from "../../app/address";
-import { activityWord, formatCount, shortId } from "../../lib/format";
+import { formatCount, shortId } from "../../lib/format";
+import { curlJson, quoted, staunch } from "../../lib/shell";
+import { visible } from "../../lib/visible";
 import { language, t } from "../../text";
 import { Button } from "../../ui/Button";
-import { Code } from "../../ui/Code";
+import { Code, CopyCommands } from "../../ui/Code";
 import { Confirm } from "../../ui/Dialog";
 import { List } from "../../ui/List";
-import { attempt, notify } from "../../ui/notices";
+import { attempt } from "../../ui/notices";
 import { Facts, SidePanel } from "../../ui/Panel";
 import { Spark } from "../../ui/Spark";
 import { Badge } from "../../ui/State";
 import type { Column } from "../../ui/Table";
 import { Time } from "../../ui/Time";
-import { retry } from "../instance/retrying";
+import { retry, retryMany } from "../instance/retrying";
 import { useDefinitionNames } from "../instances/names";
+import { ActivityName, useActivityName } from "./ActivityName";
 
 type IncidentGroup = Api["IncidentGroup"];
 
 const PAGE_SIZE = 25;
-const activityOf = (group: IncidentGroup) => activityWord(group.activityId, undefined, group.activityType);
 const number = (value: number) => formatCount(value, language);
-
-async function retryAll(group: IncidentGroup): Promise<string> {
-  const ids = group.workflowInstanceIds;
-  const answer = await post<Api["AlterationResults"]>("/alterations/workflows/retry", {
-    workflowInstanceIds: ids,
-    activityIds: [group.activityId],
-  });
-  return t.bulk.retried(answer.results.filter((one) => one.isSuccessful).length, ids.length);
-}
 
 function Detail({
   group,
@@ -49,8 +41,9 @@ function Detail({
 }) {
   const [asked, setAsked] = useState(false);
   const ids = group.workflowInstanceIds;
+  const activity = useActivityName(group);
   return (
-    <SidePanel title={`${name} · ${activityOf(group)}`} onClose={onClose}>
+    <SidePanel title={`${name} · ${activity}`} onClose={onClose}>
       <Facts
         facts={[
           [
@@ -99,13 +92,24 @@ function Detail({
           </li>
         ))}
       </ul>
+      <CopyCommands
+        commands={{
+          staunch: staunch(
+            `instance retry ${quoted(group.newestInstanceId)} --activity ${quoted(group.activityId)}`,
+          ),
+          curl: curlJson("/alterations/workflows/retry", {
+            workflowInstanceIds: [group.newestInstanceId],
+            activityIds: [group.activityId],
+          }),
+        }}
+      />
       {asked && (
         <Confirm
           title={t.incidents.retryAll(ids.length)}
           verb={t.incidents.retryAll(ids.length)}
           count={ids.length}
           act={async () => {
-            notify(await retryAll(group));
+            await retryMany(ids, [group.activityId]);
             onDone();
           }}
           onClose={() => setAsked(false)}
@@ -128,7 +132,7 @@ export function Groups({ onDone }: { onDone: () => void }) {
     {
       key: "cause",
       head: t.incidents.cause,
-      className: "!max-w-md max-md:!max-w-56",
+      className: "!max-w-md max-sm:!max-w-40",
       cell: (row) => (
         <button
           type="button"
@@ -136,22 +140,23 @@ export function Groups({ onDone }: { onDone: () => void }) {
           title={row.message}
           onClick={() => change({ group: row.id })}
         >
-          {row.cause}
+          {visible(row.cause)}
         </button>
       ),
     },
-    { key: "code", head: t.incidents.code, cell: (row) => <Badge tone="bad">{row.code}</Badge> },
+    { key: "count", head: t.incidents.count, end: true, cell: (row) => number(row.count) },
     {
       key: "definition",
       head: t.columns.definition,
+      className: "!max-w-60 max-sm:!max-w-28",
       cell: (row) => (
         <Link to="/definitions/$id" params={{ id: row.definitionId }} className="link">
           {nameOf(row)}
         </Link>
       ),
     },
-    { key: "activity", head: t.messages.activity, cell: activityOf },
-    { key: "count", head: t.incidents.count, end: true, cell: (row) => number(row.count) },
+    { key: "activity", head: t.messages.activity, cell: (row) => <ActivityName of={row} /> },
+    { key: "code", head: t.incidents.code, cell: (row) => <Badge tone="bad">{row.code}</Badge> },
     {
       key: "spark",
       head: t.incidents.lastHour,

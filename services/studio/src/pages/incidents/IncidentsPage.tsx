@@ -1,24 +1,31 @@
 import { useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { withQuery } from "../../api/base";
+import { asProblem } from "../../api/problem";
 import { instanceQuery, instancesQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { pageOf, useAddress } from "../../app/address";
 import { fromAddress } from "../../lib/filters";
 import { activityWord, shortId } from "../../lib/format";
+import { curl, quoted, staunch } from "../../lib/shell";
+import { visible } from "../../lib/visible";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
+import { CopyCommands } from "../../ui/Code";
 import { Pages } from "../../ui/List";
 import { attempt } from "../../ui/notices";
 import { Page } from "../../ui/Page";
 import { Card } from "../../ui/Panel";
 import { Badge, StateBadge } from "../../ui/State";
-import { Empty, Shown } from "../../ui/States";
+import { Empty, type QueryLike, Shown } from "../../ui/States";
 import { Tabs } from "../../ui/Tabs";
 import { Time } from "../../ui/Time";
+import { useActivityNames } from "../instance/names";
 import { retry } from "../instance/retrying";
 import { BulkBar } from "../instances/BulkBar";
+import { useDefinitionNames } from "../instances/names";
 import { PlanPanel } from "../instances/PlanPanel";
 import { Groups } from "./Groups";
 
@@ -26,14 +33,18 @@ const PAGE_SIZE = 25;
 
 function Row({
   row,
-  incidents,
+  name,
+  detail,
   onDone,
 }: {
   row: Api["InstanceSummary"];
-  incidents?: Api["Incident"][];
+  name: string;
+  detail?: QueryLike<Api["InstanceDetail"]>;
   onDone: () => void;
 }) {
   const [busy, setBusy] = useState(false);
+  const incidents = detail?.data?.workflowState.incidents;
+  const activities = useActivityNames(row.definitionVersionId);
   return (
     <li className="flex flex-wrap items-start gap-x-4 gap-y-1 border-b border-line px-4 py-2.5 text-sm last:border-0">
       <span className="w-28 pt-0.5">
@@ -45,9 +56,10 @@ function Row({
             to="/instances/$id"
             params={{ id: row.id }}
             search={{ tab: "incidents" }}
-            className="link font-medium"
+            className="link max-w-full truncate font-medium"
+            title={name}
           >
-            {row.name ?? row.definitionId}
+            {name}
           </Link>
           <span className="font-mono text-xs text-soft">{shortId(row.id)}</span>
           <span className="text-xs text-soft">
@@ -57,13 +69,23 @@ function Row({
         {incidents?.slice(0, 3).map((one) => (
           <p key={`${one.activityNodeId}${one.timestamp}`} className="mt-1 flex min-w-0 items-baseline gap-2">
             <Badge tone="bad">{one.code}</Badge>
-            <span className="shrink-0 font-medium">
-              {activityWord(one.activityId, undefined, one.activityType)}
+            <span className="max-w-48 shrink-0 truncate font-medium" title={one.activityId}>
+              {activities(one.activityId, activityWord(one.activityId, undefined, one.activityType))}
             </span>
-            <span className="min-w-0 break-words text-faulted">{one.message}</span>
+            <span className="line-clamp-3 min-w-0 text-faulted [overflow-wrap:anywhere]" title={one.message}>
+              {visible(one.message)}
+            </span>
           </p>
         ))}
-        {!incidents && <div className="skeleton mt-1 h-5 w-2/3" />}
+        {!incidents && !detail?.error && <div className="skeleton mt-1 h-5 w-2/3" />}
+        {!incidents && Boolean(detail?.error) && (
+          <p className="mt-1 flex flex-wrap items-center gap-x-2">
+            <span className="min-w-0 break-words">{asProblem(detail?.error).detail}</span>
+            <Button tone="quiet" className="!h-6" icon="refresh" onClick={() => void detail?.refetch()}>
+              {t.tryAgain}
+            </Button>
+          </p>
+        )}
         {incidents && incidents.length > 3 && (
           <p className="mt-1 text-xs text-soft">{t.incidents.more(incidents.length - 3)}</p>
         )}
@@ -90,15 +112,18 @@ function Row({
 function Inbox({ onDone }: { onDone: () => void }) {
   const [search, change] = useAddress();
   const page = pageOf(search);
-  const filter = { ...fromAddress(search), incidents: true, order: "UpdatedAt" as const, states: [], page };
+  // Nothing else of the address narrows the list.
+  const { definition } = search;
+  const filter = { ...fromAddress({ definition }), incidents: true, order: "UpdatedAt" as const, page };
   const asked = {
     hasIncidents: true,
-    definitionId: search.definition,
+    definitionId: definition,
     orderBy: "UpdatedAt" as const,
     page,
     pageSize: PAGE_SIZE,
   };
   const query = useQuery(instancesQuery(asked, ["incidents", asked]));
+  const names = useDefinitionNames();
   const details = useQueries({
     queries: (query.data?.items ?? []).map((row) => ({ ...instanceQuery(row.id), staleTime: 30_000 })),
   });
@@ -113,6 +138,7 @@ function Inbox({ onDone }: { onDone: () => void }) {
               selected={new Set()}
               total={list.totalCount}
               filter={filter}
+              isRead
               onDone={onDone}
               onPlan={(plan) => change({ plan })}
             />
@@ -121,7 +147,8 @@ function Inbox({ onDone }: { onDone: () => void }) {
                 <Row
                   key={row.id}
                   row={row}
-                  incidents={details[at]?.data?.workflowState.incidents}
+                  name={visible(row.name ?? names.get(row.definitionId) ?? row.definitionId)}
+                  detail={details[at]}
                   onDone={onDone}
                 />
               ))}
@@ -168,6 +195,15 @@ export function IncidentsPage() {
           {by === "cause" ? <Groups onDone={reload} /> : <Inbox onDone={reload} />}
         </Tabs>
       </Card>
+      <CopyCommands
+        commands={{
+          staunch: staunch(
+            search.definition ? `incident ls --definition ${quoted(search.definition)}` : "incident ls",
+          ),
+          nats: "nats sub 'staunch.event.>'",
+          curl: curl(withQuery("/incidents/groups", { definitionId: search.definition })),
+        }}
+      />
       {search.plan && (
         <PlanPanel plan={search.plan} onClose={() => change({ plan: undefined })} onDone={reload} />
       )}

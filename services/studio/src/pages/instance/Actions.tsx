@@ -4,11 +4,12 @@ import { useState } from "react";
 import { del, download, id, post } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
+import { useCommands } from "../../app/commands";
 import { canChange, isOver } from "../../lib/states";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
-import { Menu } from "../../ui/Menu";
+import { Menu, type MenuItem } from "../../ui/Menu";
 import { attempt, complain } from "../../ui/notices";
 import { Cancel } from "./Cancel";
 import { Migrate } from "./Migrate";
@@ -35,42 +36,41 @@ export function Actions({ detail }: { detail: Api["InstanceDetail"] }) {
   };
   const mayAlter = can("run:alterations");
   const paused = detail.workflowState.isPaused === true;
+  const again = async () => {
+    await attempt(() => retry(detail.id), String);
+    reload();
+  };
+  const canRetry = detail.workflowState.incidents.length > 0 && mayAlter;
+  const canCancel = !over && can("cancel:workflow-instances");
+  const items: (MenuItem | false)[] = [
+    mayAlter && !over && !paused && { word: t.deeds.pause, act: () => void alter("Pause") },
+    mayAlter && paused && { word: t.deeds.unpause, act: () => void alter("Unpause") },
+    mayAlter && { word: t.deeds.restart, act: () => setAsked("restart") },
+    mayAlter && canChange(detail.subStatus) && { word: t.deeds.migrate, act: () => setAsked("migrate") },
+    {
+      word: t.deeds.export,
+      act: () => void download(`${path}/export`, `${detail.id}.json`).catch(complain),
+    },
+    can("delete:workflow-instances") && {
+      word: t.deeds.delete,
+      danger: true,
+      act: () => setAsked("delete"),
+    },
+  ];
+  const buttons = [
+    canRetry && { word: t.deeds.retry, act: () => void again() },
+    canCancel && { word: t.deeds.cancel, act: () => setAsked("cancel") },
+  ];
+  useCommands([...buttons, ...items].filter((one): one is MenuItem => one !== false));
   return (
     <div className="flex items-center gap-2">
-      {detail.workflowState.incidents.length > 0 && mayAlter && (
-        <Button
-          tone="main"
-          icon="refresh"
-          onClick={async () => {
-            await attempt(() => retry(detail.id), String);
-            reload();
-          }}
-        >
+      {canRetry && (
+        <Button tone="main" icon="refresh" onClick={again}>
           {t.deeds.retry}
         </Button>
       )}
-      {!over && can("cancel:workflow-instances") && (
-        <Button onClick={() => setAsked("cancel")}>{t.deeds.cancel}</Button>
-      )}
-      <Menu
-        label={t.actions}
-        items={[
-          mayAlter && !over && !paused && { word: t.deeds.pause, act: () => void alter("Pause") },
-          mayAlter && paused && { word: t.deeds.unpause, act: () => void alter("Unpause") },
-          mayAlter && { word: t.deeds.restart, act: () => setAsked("restart") },
-          mayAlter &&
-            canChange(detail.subStatus) && { word: t.deeds.migrate, act: () => setAsked("migrate") },
-          {
-            word: t.deeds.export,
-            act: () => void download(`${path}/export`, `${detail.id}.json`).catch(complain),
-          },
-          can("delete:workflow-instances") && {
-            word: t.deeds.delete,
-            danger: true,
-            act: () => setAsked("delete"),
-          },
-        ]}
-      />
+      {canCancel && <Button onClick={() => setAsked("cancel")}>{t.deeds.cancel}</Button>}
+      <Menu label={t.actions} items={items} />
       {asked === "cancel" && <Cancel of={detail.id} onClose={close} onDone={reload} />}
       {asked === "delete" && (
         <Confirm

@@ -5,8 +5,9 @@ import type { Api } from "../../api/types";
 import { t } from "../../text";
 import { StateBadge } from "../../ui/State";
 import { Empty, Shown } from "../../ui/States";
+import { useRelativeNames } from "./relatives";
 
-function Relative({ of }: { of: Api["RelatedInstance"] }) {
+function Relative({ of, name }: { of: Api["RelatedInstance"]; name: string }) {
   return (
     <li className="flex items-center gap-3 border-b border-line px-4 py-1.5 last:border-0">
       <span className="w-28">{of.subStatus ? <StateBadge status={of.subStatus} /> : t.instance.gone}</span>
@@ -14,17 +15,21 @@ function Relative({ of }: { of: Api["RelatedInstance"] }) {
         to="/instances/$id"
         params={{ id: of.workflowInstanceId }}
         search={{ tab: "family" }}
-        className="link font-mono text-xs"
+        className="link min-w-0 truncate"
+        title={of.workflowInstanceId}
       >
-        {of.workflowInstanceId}
+        {name}
       </Link>
     </li>
   );
 }
 
+const NOBODY = { children: [] };
+
 /** The instance that started this one, and those that it started. */
 export function Family({ detail }: { detail: Api["InstanceDetail"] }) {
   const query = useQuery(whyQuery(detail.id));
+  const nameOf = useRelativeNames(query.data ?? NOBODY);
   return (
     <Shown query={query}>
       {({ parent, children }) =>
@@ -34,22 +39,26 @@ export function Family({ detail }: { detail: Api["InstanceDetail"] }) {
           <div className="text-sm">
             {parent && (
               <section>
-                <h3 className="border-b border-line bg-sunken px-4 py-1 text-xs font-medium text-soft">
+                <h2 className="border-b border-line bg-sunken px-4 py-1 text-xs font-medium text-soft">
                   {t.instance.parent}
-                </h3>
+                </h2>
                 <ul>
-                  <Relative of={parent} />
+                  <Relative of={parent} name={nameOf(parent.workflowInstanceId)} />
                 </ul>
               </section>
             )}
             {children.length > 0 && (
               <section>
-                <h3 className="border-b border-line bg-sunken px-4 py-1 text-xs font-medium text-soft">
+                <h2 className="border-b border-line bg-sunken px-4 py-1 text-xs font-medium text-soft">
                   {t.instance.children}
-                </h3>
+                </h2>
                 <ul>
                   {children.map((child) => (
-                    <Relative key={child.workflowInstanceId} of={child} />
+                    <Relative
+                      key={child.workflowInstanceId}
+                      of={child}
+                      name={nameOf(child.workflowInstanceId)}
+                    />
                   ))}
                 </ul>
                 <p className="px-4 py-2">

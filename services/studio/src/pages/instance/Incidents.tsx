@@ -4,6 +4,7 @@ import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { useAddress } from "../../app/address";
 import { canChange } from "../../lib/states";
+import { visible } from "../../lib/visible";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Code } from "../../ui/Code";
@@ -68,7 +69,7 @@ function Incident({
           />
         )}
       </div>
-      <p className="break-words text-faulted">{incident.message}</p>
+      <p className="break-words text-faulted">{visible(incident.message)}</p>
       {incident.exception.stackTrace && (
         <details>
           <summary className="cursor-pointer text-xs text-soft">{t.incidents.stack}</summary>
@@ -89,9 +90,9 @@ function Resolved({
 }) {
   return (
     <section>
-      <h3 className="border-y border-line bg-sunken px-4 py-1 text-xs font-medium text-soft">
+      <h2 className="border-y border-line bg-sunken px-4 py-1 text-xs font-medium text-soft">
         {t.incidents.resolved(resolutions.length)}
-      </h3>
+      </h2>
       <ul>
         {resolutions.map(({ key, way, at, activity, message }) => (
           <li key={key} className="space-y-1 border-b border-line px-4 py-2 text-sm">
@@ -109,7 +110,7 @@ function Resolved({
                 <Time at={at} />
               </span>
             </p>
-            {message && <p className="break-words text-soft">{message}</p>}
+            {message && <p className="break-words text-soft">{visible(message)}</p>}
           </li>
         ))}
       </ul>

@@ -5,6 +5,7 @@ import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { useAddress } from "../../app/address";
 import { canChange, isOver } from "../../lib/states";
+import { visible } from "../../lib/visible";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { CopyButton } from "../../ui/Code";
@@ -35,12 +36,13 @@ const mayDraw = () => can("read:workflow-definitions");
 function Head({ detail }: { detail: Api["InstanceDetail"] }) {
   const over = isOver(detail.subStatus);
   const title = useQuery({ ...versionQuery(detail.definitionVersionId), enabled: mayDraw() }).data?.name;
+  const name = detail.name ?? title ?? detail.definitionId;
   return (
     <header className="flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line bg-raised px-4 py-2.5">
       <div className="min-w-0">
         <h1 className="flex items-center gap-2 text-lg font-semibold">
-          <span className="min-w-0 [overflow-wrap:anywhere]">
-            {detail.name ?? title ?? detail.definitionId}
+          <span className="line-clamp-2 min-w-0 [overflow-wrap:anywhere]" title={name}>
+            {visible(name)}
           </span>
           <Link
             to="/definitions/$id"
@@ -61,7 +63,7 @@ function Head({ detail }: { detail: Api["InstanceDetail"] }) {
         {detail.correlationId && (
           <div className="flex gap-1.5">
             <dt className="text-soft">{t.columns.correlation}</dt>
-            <dd>{detail.correlationId}</dd>
+            <dd className="min-w-0 [overflow-wrap:anywhere]">{visible(detail.correlationId)}</dd>
           </div>
         )}
         <div className="flex flex-wrap gap-x-1.5">
@@ -89,7 +91,7 @@ function Body({ detail }: { detail: Api["InstanceDetail"] }) {
   const over = isOver(detail.subStatus);
   const last = detail.workflowState.executionLogSequence;
   const at = search.at && /^\d+$/.test(search.at) && Number(search.at) < last ? Number(search.at) : undefined;
-  const marks = useMarks(detail.id, over, at);
+  const marks = useMarks(detail.id, over ? detail.subStatus : undefined, at);
   const definition = useQuery({ ...versionQuery(detail.definitionVersionId), enabled: mayDraw() });
   const why = useQuery(whyQuery(detail.id));
   const state = detail.workflowState;
@@ -106,14 +108,15 @@ function Body({ detail }: { detail: Api["InstanceDetail"] }) {
   const tab = tabs.find(({ key }) => key === search.tab)?.key ?? "story";
   return (
     <>
-      {why.data && <Why why={why.data} version={detail.definitionVersionId} detail={detail} />}
-      <div className="min-h-80 flex-1 overflow-y-auto max-md:min-h-0 max-md:flex-none max-md:overflow-visible">
+      {/* The answer scrolls with what is below it: opened, it would push the graph beneath the bar of time. */}
+      <div className="flex min-h-56 flex-1 flex-col overflow-y-auto max-md:min-h-0 max-md:flex-none max-md:overflow-visible">
+        {why.data && <Why why={why.data} version={detail.definitionVersionId} detail={detail} />}
         {/* Side by side where the text leaves room for both, else one below the other. */}
-        <div className="flex flex-col gap-px bg-line md:grid md:h-full md:auto-rows-[minmax(20rem,1fr)] md:grid-cols-[repeat(auto-fit,minmax(min(100%,26rem),1fr))]">
+        <div className="flex flex-col gap-px bg-line md:grid md:flex-[1_0_auto] md:auto-rows-[minmax(20rem,1fr)] md:grid-cols-[repeat(auto-fit,minmax(min(100%,26rem),1fr))]">
           {mayDraw() && (
             <section
               aria-label={t.graph.label}
-              className="relative flex min-h-0 min-w-0 bg-paper max-md:h-56"
+              className="relative flex min-h-0 min-w-0 bg-paper max-md:h-56 md:contain-size"
             >
               <Shown query={definition}>
                 {(full) => (
@@ -152,7 +155,7 @@ function Body({ detail }: { detail: Api["InstanceDetail"] }) {
           )}
           <section
             aria-label={t.details}
-            className="flex min-h-0 min-w-0 flex-1 flex-col bg-raised max-md:min-h-64"
+            className="flex min-h-0 min-w-0 flex-1 flex-col bg-raised max-md:min-h-64 md:contain-size"
           >
             <Tabs label={t.details} tabs={tabs} current={tab} onChange={(next) => change({ tab: next })}>
               {tab === "story" && (

@@ -6,9 +6,11 @@ import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { withId } from "../../graph/activities";
 import { useTypeWords } from "../../graph/words";
+import { curlJson, quoted, staunch } from "../../lib/shell";
 import { stateOf } from "../../lib/states";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
+import { CopyCommands } from "../../ui/Code";
 import { Dialog } from "../../ui/Dialog";
 import { Select } from "../../ui/Field";
 import { notify } from "../../ui/notices";
@@ -64,11 +66,12 @@ export function Migrate({ detail, onClose, onDone }: Props) {
   const words = useTypeWords();
   const goesOn = stateOf(detail.subStatus) !== "faulted";
   const missing = here && there ? unplaced(heldBy(detail.workflowState), here.root, there.root, words) : [];
-  const send = (dryRun: boolean) =>
-    post<Api["AlterAnswer"]>(`/workflow-instances/${id(detail.id)}/alter`, {
-      dryRun,
-      alterations: [{ type: "Migrate", targetVersion: Number(chosen), activities: mapOf(missing, places) }],
-    });
+  const path = `/workflow-instances/${id(detail.id)}/alter`;
+  const map = mapOf(missing, places);
+  const migration = {
+    alterations: [{ type: "Migrate", targetVersion: Number(chosen), activities: map }],
+  };
+  const send = (dryRun: boolean) => post<Api["AlterAnswer"]>(path, { dryRun, ...migration });
   const check = async (event: FormEvent) => {
     event.preventDefault();
     setError(undefined);
@@ -109,6 +112,7 @@ export function Migrate({ detail, onClose, onDone }: Props) {
             <form onSubmit={check} className="space-y-3">
               <Select
                 label={t.instance.targetVersion}
+                autoFocus
                 value={chosen ?? ""}
                 required
                 options={[
@@ -139,6 +143,21 @@ export function Migrate({ detail, onClose, onDone }: Props) {
               ))}
               {checked?.fits === false && isOpen(missing, places) && (
                 <p className="text-sm text-soft">{t.instance.choosePlaces}</p>
+              )}
+              {chosen && (
+                <CopyCommands
+                  commands={{
+                    staunch: staunch(
+                      [
+                        `instance migrate ${quoted(detail.id)} --to ${chosen}`,
+                        ...Object.entries(map ?? {}).map(
+                          ([old, place]) => `--map ${quoted(`${old}=${place}`)}`,
+                        ),
+                      ].join(" "),
+                    ),
+                    curl: curlJson(path, migration),
+                  }}
+                />
               )}
               {error !== undefined && <Failed error={error} />}
               <div className="flex justify-end gap-2">

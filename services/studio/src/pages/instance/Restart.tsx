@@ -6,16 +6,18 @@ import { versionQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { useAddress } from "../../app/address";
+import { HaltedNote } from "../../app/HaltedNote";
 import { nameOf, text, withId } from "../../graph/activities";
 import { useTypeWords } from "../../graph/words";
 import { readObject } from "../../lib/json";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
-import { pretty } from "../../ui/Code";
+import { CopyCommands, pretty } from "../../ui/Code";
 import { Dialog } from "../../ui/Dialog";
 import { Field, Select, TextArea } from "../../ui/Field";
 import { Failed, Loading } from "../../ui/States";
 import { beginningsOf } from "./beginnings";
+import { restartLines } from "./restarting";
 
 /** Chooses where the new instance begins: only what the server takes is offered. */
 function Beginning({
@@ -55,7 +57,7 @@ function Beginning({
   );
 }
 
-/** A new instance with the input of this one, from its begin or from an activity. */
+/** A new instance with the input and the variables of this one, from its begin or from an activity. */
 export function Restart({ detail, onClose }: { detail: Api["InstanceDetail"]; onClose: () => void }) {
   const [search] = useAddress();
   const navigate = useNavigate();
@@ -67,16 +69,21 @@ export function Restart({ detail, onClose }: { detail: Api["InstanceDetail"]; on
   // What is selected in the graph, if an instance can begin there.
   const isBeginning = beginningsOf(data?.root).some((one) => one.id === search.activity);
   const activity = chosen ?? (isBeginning ? (search.activity ?? "") : "");
-  const [input, setInput] = useState(pretty(detail.workflowState.input));
-  const [wrong, setWrong] = useState<string>();
+  const given = pretty(detail.workflowState.input);
+  const [input, setInput] = useState(given);
+  const [variables, setVariables] = useState("");
+  const [wrong, setWrong] = useState<{ input?: string; variables?: string }>({});
   const [error, setError] = useState<unknown>();
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    const read = readObject(input);
-    setWrong(read.ok ? undefined : read.error);
-    if (!read.ok) return;
+    const [read, other] = [readObject(input), readObject(variables)];
+    setWrong({
+      input: read.ok ? undefined : read.error,
+      variables: other.ok ? undefined : other.error,
+    });
+    if (!read.ok || !other.ok) return;
     try {
-      const body = { activityId: activity || undefined, input: read.value ?? {} };
+      const body = { activityId: activity || undefined, input: read.value ?? {}, variables: other.value };
       const made = await post<Api["InstanceStatus"]>(`/workflow-instances/${id(detail.id)}/restart`, body);
       onClose();
       await navigate({ to: "/instances/$id", params: { id: made.workflowInstanceId } });
@@ -87,16 +94,34 @@ export function Restart({ detail, onClose }: { detail: Api["InstanceDetail"]; on
   return (
     <Dialog title={t.deeds.restart} onClose={onClose}>
       <form onSubmit={submit} className="space-y-3">
-        <p className="text-sm text-soft">{t.instance.restartHint}</p>
+        <HaltedNote />
+        <p className="text-sm text-soft">{activity ? t.instance.restartFrom : t.instance.restartHint}</p>
         <Beginning version={detail.definitionVersionId} activity={activity} onChange={setChosen} />
         <TextArea
           label={`${t.instance.input} (JSON)`}
           value={input}
-          error={wrong}
+          error={wrong.input}
           onChange={(event) => {
             setInput(event.target.value);
-            setWrong(undefined);
+            setWrong({ ...wrong, input: undefined });
           }}
+        />
+        <TextArea
+          label={t.instance.otherVariables}
+          hint={t.instance.otherVariablesHint}
+          rows={3}
+          value={variables}
+          error={wrong.variables}
+          onChange={(event) => {
+            setVariables(event.target.value);
+            setWrong({ ...wrong, variables: undefined });
+          }}
+        />
+        <CopyCommands
+          commands={restartLines(detail.id, activity, {
+            input: input === given ? undefined : input,
+            variables,
+          })}
         />
         {error !== undefined && <Failed error={error} />}
         <div className="flex justify-end gap-2">

@@ -5,7 +5,7 @@ import { versionQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { portsOf } from "../../graph/outline";
-import { quoted, staunch } from "../../lib/shell";
+import { curlJson, quoted, staunch } from "../../lib/shell";
 import { t } from "../../text";
 import { CopyCommands } from "../../ui/Code";
 import { Confirm } from "../../ui/Dialog";
@@ -117,6 +117,7 @@ export function Skip({ instance, version, activity, name, onClose }: Props) {
               ...outcomes.map((one) => `--outcome ${quoted(one)}`),
             ].join(" "),
           ),
+          curl: curlJson(path, skipping(activity, outcomes)),
         }}
       />
     </Confirm>

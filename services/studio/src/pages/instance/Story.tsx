@@ -1,19 +1,25 @@
-import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Fragment, useState } from "react";
-import { id, post } from "../../api/client";
+import { get, id, post } from "../../api/client";
+import { variablesQuery } from "../../api/queries";
 import type { Api } from "../../api/types";
 import { activityWord, typeName } from "../../lib/format";
 import { stateOf } from "../../lib/states";
+import { visible } from "../../lib/visible";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
-import { Value } from "../../ui/Code";
 import { Icon } from "../../ui/Icon";
 import { StateIcon } from "../../ui/State";
 import { Empty, Shown } from "../../ui/States";
 import { Time } from "../../ui/Time";
+import { Value } from "../../ui/Value";
+import { aboutOf, changedVariable, valueThen } from "./alterations";
 import { useActivityNames } from "./names";
 
 const PAGE = 200;
+
+/** What the server puts for an activity in a line about the instance as a whole. */
+const WHOLE = "Workflow1";
 
 type Entry = Api["JournalEntry"];
 
@@ -34,25 +40,53 @@ export const eventWord = (name: string, words: Record<string, string> = t.instan
 
 type Names = ReturnType<typeof useActivityNames>;
 
+/** What a variable was changed to: its value after the burst, which keeps its values with its last line. */
+function Changed({ instance, at, name }: { instance: string; at: number; name: string }) {
+  const query = useQuery({
+    queryKey: ["instance", instance, "state", at],
+    queryFn: ({ signal }) =>
+      get<Api["StateThen"]>(`/workflow-instances/${id(instance)}/state`, { at }, signal),
+  });
+  return (
+    <>
+      <dt className="text-soft">{visible(name)}</dt>
+      <dd className="min-w-0">
+        <Shown query={query} rows={1}>
+          {(then) => <Value value={valueThen(then, name)} label={name} />}
+        </Shown>
+      </dd>
+    </>
+  );
+}
+
 function Line({
   entry,
+  last,
   names,
+  variables,
   onActivity,
 }: {
   entry: Entry;
+  /** The last line of its burst. */
+  last: number;
   names: Names;
+  /** What variables are called. */
+  variables: (id: string) => string;
   onActivity: (activity: string) => void;
 }) {
   const isWorkflow = entry.eventName === "Workflow";
-  const word = isWorkflow
+  const isWhole = isWorkflow || entry.activityId === WHOLE;
+  const word = isWhole
     ? t.instance.workflow
     : names(entry.activityId, activityWord(entry.activityId, entry.activityName, entry.activityType));
   const state = stateOf(isWorkflow ? (entry.message ?? "") : entry.eventName);
   const facts = [...Object.entries(entry.activityState ?? {}), ...Object.entries(entry.outputs)];
   const [open, setOpen] = useState(false);
+  const changed = changedVariable(entry);
+  const about = aboutOf(entry, names, variables);
   return (
-    <li className="border-b border-line/60 px-4 py-1 text-sm last:border-0">
-      <div className="flex items-center gap-2">
+    <li className="border-b border-line/60 px-4 py-0.5 text-sm last:border-0">
+      <div className="flex min-h-6 items-center gap-2">
         <span className="w-8 shrink-0 text-right font-mono text-xs text-soft tabular-nums">
           {entry.sequence}
         </span>
@@ -60,31 +94,31 @@ function Line({
         <span className="w-24 shrink-0 truncate text-soft">
           {eventWord(isWorkflow ? (entry.message ?? "") : entry.eventName)}
         </span>
-        {isWorkflow ? (
+        {isWhole ? (
           <span className="font-medium">{word}</span>
         ) : (
           <button
             type="button"
             onClick={() => onActivity(entry.activityId)}
-            className="min-w-0 truncate font-medium hover:underline"
+            className="min-h-6 min-w-0 truncate font-medium hover:underline"
           >
             {word}
           </button>
         )}
         <span className="min-w-0 flex-1 truncate text-xs text-soft">
-          {isWorkflow ? "" : typeName(entry.activityType)}
+          {isWhole ? "" : typeName(entry.activityType)}
           {!isWorkflow && entry.message && (
             <span className="ml-2 text-sm text-ink" title={entry.message}>
-              {entry.message}
+              {visible(about ? `${entry.message}: ${about}` : entry.message)}
             </span>
           )}
         </span>
-        {facts.length > 0 && (
+        {(facts.length > 0 || changed !== undefined) && (
           <button
             type="button"
             aria-expanded={open}
             onClick={() => setOpen(!open)}
-            className="flex items-center gap-1 text-xs text-soft hover:text-ink"
+            className="flex min-h-6 items-center gap-1 text-xs text-soft hover:text-ink"
           >
             {t.instance.facts}
             <Icon name={open ? "down" : "right"} size={12} />
@@ -93,9 +127,12 @@ function Line({
       </div>
       {open && (
         <dl className="grid grid-cols-[max-content_minmax(0,1fr)] gap-x-3 gap-y-1 py-1 pl-[4.6rem] text-xs">
+          {changed !== undefined && (
+            <Changed instance={entry.workflowInstanceId} at={last} name={variables(changed)} />
+          )}
           {facts.map(([name, value]) => (
             <Fragment key={name}>
-              <dt className="text-soft">{name}</dt>
+              <dt className="text-soft">{visible(name)}</dt>
               <dd className="min-w-0">
                 <Value value={value} label={name} />
               </dd>
@@ -118,6 +155,8 @@ interface Props {
 /** The journal: what happened, burst by burst. With an activity, its lines alone. */
 export function Story({ detail, activity, at, onActivity }: Props) {
   const names = useActivityNames(detail.definitionVersionId);
+  const known = useQuery(variablesQuery(detail.id)).data?.items;
+  const variables = (variable: string) => known?.find((one) => one.id === variable)?.name ?? variable;
   const query = useInfiniteQuery({
     queryKey: ["instance", detail.id, "journal", activity ?? ""],
     // What is pressed to choose an activity stays until the lines of that activity are there.
@@ -134,6 +173,14 @@ export function Story({ detail, activity, at, onActivity }: Props) {
       return read < last.totalCount ? read : undefined;
     },
   });
+  const { noLines, noLinesOf, noLinesThen, noLinesOfThen } = t.instance;
+  const nothing = activity
+    ? at === undefined
+      ? noLinesOf
+      : noLinesOfThen
+    : at === undefined
+      ? noLines
+      : noLinesThen;
   return (
     <div>
       {activity && (
@@ -151,12 +198,12 @@ export function Story({ detail, activity, at, onActivity }: Props) {
         {(data) => {
           const read = data.pages.flatMap((page) => page.items);
           const entries = at === undefined ? read : read.filter((one) => one.sequence <= at);
-          if (entries.length === 0) return <Empty title={t.instance.noLines} />;
+          if (entries.length === 0) return <Empty title={nothing} />;
           return (
             <>
               {bursts(entries).map((burst, number) => (
                 <section key={burst[0]?.id}>
-                  <h3 className="sticky top-0 z-10 flex items-center gap-2 border-y border-line bg-sunken px-4 py-1 text-xs text-soft">
+                  <h2 className="sticky top-0 z-10 flex items-center gap-2 border-y border-line bg-sunken px-4 py-1 text-xs text-soft">
                     {!activity && (
                       <span className="font-medium text-ink">{t.instance.burst(number + 1)}</span>
                     )}
@@ -167,10 +214,17 @@ export function Story({ detail, activity, at, onActivity }: Props) {
                         {burst.find((one) => one.node)?.node}
                       </span>
                     )}
-                  </h3>
+                  </h2>
                   <ol>
                     {burst.map((entry) => (
-                      <Line key={entry.id} entry={entry} names={names} onActivity={onActivity} />
+                      <Line
+                        key={entry.id}
+                        entry={entry}
+                        last={burst.at(-1)?.sequence ?? entry.sequence}
+                        names={names}
+                        variables={variables}
+                        onActivity={onActivity}
+                      />
                     ))}
                   </ol>
                 </section>

@@ -143,7 +143,7 @@ export function Timeline({
         const { from, to, lanes } = timelineOf(
           executions,
           over ? Date.parse(detail.finishedAt ?? detail.updatedAt) : now,
-          over,
+          over ? detail.subStatus : undefined,
         );
         return (
           <>

@@ -1,16 +1,20 @@
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { get, id, post } from "../../api/client";
+import { asProblem } from "../../api/problem";
+import { variablesQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { readJson } from "../../lib/json";
 import { canChange } from "../../lib/states";
+import { visible } from "../../lib/visible";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
-import { pretty, Value } from "../../ui/Code";
+import { pretty } from "../../ui/Code";
 import { TextArea } from "../../ui/Field";
-import { attempt } from "../../ui/notices";
+import { notify } from "../../ui/notices";
 import { Shown } from "../../ui/States";
+import { Value } from "../../ui/Value";
 
 function Group({
   title,
@@ -24,7 +28,7 @@ function Group({
   const entries = Object.entries(values);
   return (
     <section>
-      <h3 className="border-y border-line bg-sunken px-4 py-1 text-xs font-medium text-soft">{title}</h3>
+      <h2 className="border-y border-line bg-sunken px-4 py-1 text-xs font-medium text-soft">{title}</h2>
       {entries.length === 0 ? (
         <p className="px-4 py-2 text-sm text-soft">{t.none}</p>
       ) : (
@@ -32,10 +36,10 @@ function Group({
           {entries.map(([name, value]) => (
             <div
               key={name}
-              className="flex min-h-8 items-start gap-4 border-b border-line/60 px-4 py-1.5 text-sm last:border-0"
+              className="flex min-h-8 items-start gap-x-4 max-sm:flex-wrap border-b border-line/60 px-4 py-1.5 text-sm last:border-0"
             >
-              <dt className="w-36 shrink-0 truncate font-medium" title={name}>
-                {name}
+              <dt className="w-36 shrink-0 truncate font-medium max-sm:w-full" title={name}>
+                {visible(name)}
               </dt>
               <dd className="flex min-w-0 flex-1 items-start gap-4">
                 <div className="min-w-0 flex-1">
@@ -71,12 +75,15 @@ function Editor({
     event.preventDefault();
     const read = readJson(text);
     if (!read.ok) return setError(read.error);
-    const body = { variables: [{ id: variable.id, value: read.value ?? null }] };
-    const done = await attempt(
-      () => post(`/workflow-instances/${id(instance)}/variables`, body),
-      t.instance.variableSaved(variable.name),
-    );
-    if (!done) return;
+    setError(undefined);
+    try {
+      const body = { variables: [{ id: variable.id, value: read.value ?? null }] };
+      await post(`/workflow-instances/${id(instance)}/variables`, body);
+    } catch (failure) {
+      const { detail, errors } = asProblem(failure);
+      return setError([detail, ...errors].join(" "));
+    }
+    notify(t.instance.variableSaved(variable.name));
     void client.invalidateQueries({ queryKey: ["instance", instance] });
     onClose();
   };
@@ -84,9 +91,13 @@ function Editor({
     <form onSubmit={save} className="space-y-2 border-b border-line bg-accent-soft p-4">
       <TextArea
         label={`${variable.name} (JSON)`}
+        autoFocus
         value={text}
         error={error}
-        onChange={(event) => setText(event.target.value)}
+        onChange={(event) => {
+          setText(event.target.value);
+          setError(undefined);
+        }}
       />
       <div className="flex justify-end gap-2">
         <Button onClick={onClose}>{t.keep}</Button>
@@ -107,11 +118,7 @@ interface Props {
 /** Variables as they are, or as they were after a line of the journal; input and output. */
 export function Values({ detail, at: then }: Props) {
   const [edited, setEdited] = useState<string>();
-  const now = useQuery({
-    queryKey: ["instance", detail.id, "variables"],
-    queryFn: ({ signal }) =>
-      get<Api["Items_VariableSeen"]>(`/workflow-instances/${id(detail.id)}/variables`, undefined, signal),
-  });
+  const now = useQuery(variablesQuery(detail.id));
   const past = useQuery({
     queryKey: ["instance", detail.id, "state", then],
     enabled: then !== undefined,

@@ -7,12 +7,13 @@ import { typeName } from "../../lib/format";
 import { isObject, readJson, readObject } from "../../lib/json";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
-import { Code, Value } from "../../ui/Code";
+import { Code } from "../../ui/Code";
 import { TextArea } from "../../ui/Field";
 import { attempt } from "../../ui/notices";
 import { Facts } from "../../ui/Panel";
 import { Empty } from "../../ui/States";
 import { Time } from "../../ui/Time";
+import { Value } from "../../ui/Value";
 import { useActivityNames } from "./names";
 
 type Bookmark = Api["OpenBookmark"];
@@ -119,9 +120,9 @@ function Wait({ instance, bookmark, name }: { instance: string; bookmark: Bookma
   const { fail } = deed;
   return (
     <li className="border-b border-line p-4">
-      <h3 className="mb-2 font-medium">
+      <h2 className="mb-2 font-medium">
         {name} <span className="font-normal text-soft">{typeName(bookmark.name)}</span>
-      </h3>
+      </h2>
       <Facts
         facts={[
           [t.waits.since, <Time key="since" at={bookmark.createdAt} />],
@@ -174,7 +175,7 @@ export function Waits({ detail }: { detail: Api["InstanceDetail"] }) {
         .filter((call) => !bookmarks.some((bookmark) => bookmark.id === call.bookmarkId))
         .map((call) => (
           <li key={call.key} className="border-b border-line p-4 text-sm">
-            <h3 className="font-medium">{names(call.activityId)}</h3>
+            <h2 className="font-medium">{names(call.activityId)}</h2>
             <p>{call.summary}</p>
           </li>
         ))}

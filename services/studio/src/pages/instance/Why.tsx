@@ -1,6 +1,8 @@
+import { Link } from "@tanstack/react-router";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { served } from "../../lib/shell";
+import { visible } from "../../lib/visible";
 import { t } from "../../text";
 import { CopyCommands } from "../../ui/Code";
 import { Icon } from "../../ui/Icon";
@@ -9,14 +11,28 @@ import { useActivityNames } from "./names";
 import { neededBy } from "./needs";
 import { OfferButton } from "./OfferButton";
 import { offerOf } from "./offers";
+import { idsIn, useRelativeNames } from "./relatives";
 import { partsOf } from "./sentence";
 
-/** A sentence of the server, with names for ids of activities, and times as the reader wants to see them. */
-function Sentence({ text, version }: { text: string; version: string }) {
+/** The answer of the server, with names for ids, and times as the reader wants to see them. */
+function Sentence({ why, version }: { why: Api["Why"]; version: string }) {
   const names = useActivityNames(version);
-  return partsOf(text, names).map(({ key, time, activity, words }) => {
+  const relativeName = useRelativeNames(why);
+  return partsOf(why.answer, names, idsIn(why)).map(({ key, time, activity, instance, words }) => {
     if (time) return <Time key={key} at={time} stands />;
-    if (!activity) return words;
+    if (instance)
+      return (
+        <Link
+          key={key}
+          to="/instances/$id"
+          params={{ id: instance }}
+          className="link underline"
+          title={instance}
+        >
+          {relativeName(instance)}
+        </Link>
+      );
+    if (!activity) return visible(words);
     return (
       <span key={key} title={activity} className="font-medium">
         {words}
@@ -45,13 +61,13 @@ export function Why({
   return (
     <section
       aria-label={t.instance.why}
-      className="flex flex-wrap items-start gap-x-4 gap-y-1 border-b border-line bg-sunken px-4 py-1.5 text-sm"
+      className="flex shrink-0 flex-wrap items-start gap-x-4 gap-y-1 border-b border-line bg-sunken px-4 py-1.5 text-sm"
     >
       <p className="flex min-w-0 flex-1 basis-96 items-start gap-2 py-1">
         <Icon name="search" className="mt-0.5 text-soft" />
         <span className="min-w-0 break-words">
           <span className="font-medium">{t.instance.why} </span>
-          <Sentence text={why.answer} version={version} />
+          <Sentence why={why} version={version} />
         </span>
       </p>
       {actions.length > 0 && (

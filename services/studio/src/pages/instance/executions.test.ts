@@ -56,6 +56,19 @@ it("draws what still waits until now", () => {
   });
 });
 
+it("ends what holds the fault of an instance with it, and says that the rest was cancelled", () => {
+  const ran = [
+    run("w", 0, undefined, "Running"),
+    run("w:flow", 0, undefined, "Running"),
+    run("w:flow:bad", 1, 2, "Faulted"),
+    run("w:other", 1, undefined, "Running"),
+  ];
+  const states = (ending: string) =>
+    timelineOf(ran, BEGIN + 5000, ending).lanes.map(({ activity, status }) => `${activity} ${status}`);
+  expect(states("Faulted")).toEqual(["w Faulted", "flow Faulted", "bad Faulted", "other Cancelled"]);
+  expect(states("Cancelled")).toEqual(["w Cancelled", "flow Cancelled", "bad Faulted", "other Cancelled"]);
+});
+
 it("knows how long an activity took where all of its executions are here", () => {
   const runs = new Map([
     ["a", 2],

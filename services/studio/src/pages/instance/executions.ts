@@ -77,18 +77,25 @@ export interface Timeline {
   lanes: Lane[];
 }
 
-/** What became of an execution; the end of the instance ends one that has no end of its own. */
-function statusOf({ status, hasBookmarks }: Execution, isOver: boolean): string {
+/**
+ * What became of an execution. The end of the instance ends one that has no end of its own: with the fault, if that is
+ * in it.
+ */
+function statusOf(
+  { status, hasBookmarks }: Execution,
+  ending: string | undefined,
+  holdsFault: boolean,
+): string {
   if (status !== "Running") return status;
-  if (isOver) return "Cancelled";
+  if (ending !== undefined) return ending === "Faulted" && holdsFault ? "Faulted" : "Cancelled";
   return hasBookmarks ? "Suspended" : status;
 }
 
 /**
  * A lane for each activity, in the order in which they began, with a bar for each of its executions.
- * `end` is the end of the instance, or now.
+ * `end` is the end of the instance, or now; `ending` is its state, if it is over.
  */
-export function timelineOf(executions: readonly Execution[], end: number, isOver = false): Timeline {
+export function timelineOf(executions: readonly Execution[], end: number, ending?: string): Timeline {
   const endOf = (one: Execution) => (one.completedAt ? Date.parse(one.completedAt) : end);
   const from = Math.min(...executions.map((one) => Date.parse(one.startedAt)));
   const to = Math.max(from + 1, ...executions.map(endOf));
@@ -96,16 +103,19 @@ export function timelineOf(executions: readonly Execution[], end: number, isOver
   const outer = new Set(
     executions.map((one) => one.activityNodeId.slice(0, one.activityNodeId.lastIndexOf(":"))),
   );
-  const lanes = [...grouped(executions, "activityNodeId")].flatMap(([node, all]): Lane[] => {
+  const nodes = grouped(executions, "activityNodeId");
+  const faulted = [...nodes].filter(([, all]) => all.at(-1)?.status === "Faulted").map(([node]) => node);
+  const lanes = [...nodes].flatMap(([node, all]): Lane[] => {
     const [first] = all;
     if (!first) return [];
+    const holdsFault = faulted.some((one) => one.startsWith(`${node}:`));
     const bars = all.map((one): Bar => {
       const length = Math.max(0, endOf(one) - Date.parse(one.startedAt));
       return {
         id: one.id,
         at: part(Date.parse(one.startedAt) - from),
         length: part(length),
-        status: statusOf(one, isOver),
+        status: statusOf(one, ending, holdsFault),
         isWait: !outer.has(node) && length > 0,
       };
     });

@@ -1,7 +1,7 @@
 import { expect, it, vi } from "vitest";
 
 vi.stubGlobal("sessionStorage", { getItem: () => null });
-const { endsOf, marksOf } = await import("./marks");
+const { endsOf, marksOf, statusesOf } = await import("./marks");
 const { bursts } = await import("./Story");
 
 const line = (
@@ -85,4 +85,22 @@ it("takes lines with one time as one burst", () => {
     ({ sequence, timestamp }) as Parameters<typeof bursts>[0][number];
   const parts = bursts([entry(1, "t1"), entry(2, "t1"), entry(3, "t2")]);
   expect(parts.map((part) => part.map(({ sequence }) => sequence))).toEqual([[1, 2], [3]]);
+});
+
+it("ends what holds the fault of an instance with it, and says that the rest was cancelled", () => {
+  const stats = (activityId: string, around: string, isFaulted = false, completedCount = 0) => ({
+    activityId,
+    activityNodeId: `${around}${activityId}`,
+    aggregateFaultCount: 0,
+    completedCount,
+    startedCount: 1,
+    uncompletedCount: 1 - completedCount,
+    isBlocked: false,
+    isFaulted,
+  });
+  const all = [stats("w", ""), stats("a", "w:", false, 1), stats("b", "w:", true), stats("c", "w:")];
+  const states = (ending?: string) => Object.fromEntries(statusesOf(all, ending));
+  expect(states("Faulted")).toEqual({ w: "Faulted", a: "Completed", b: "Faulted", c: "Cancelled" });
+  expect(states("Cancelled")).toMatchObject({ w: "Cancelled", c: "Cancelled" });
+  expect(states()).toMatchObject({ w: "Running", c: "Running" });
 });

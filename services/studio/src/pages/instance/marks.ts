@@ -10,11 +10,23 @@ import { changesQuery, type Resolution, resolutionsOf, resolvedBy, withSkips } f
 
 export type Marks = ReadonlyMap<string, Mark>;
 
-function statusOf(stats: Api["ExecutionStats"], over: boolean): string {
-  if (stats.isFaulted) return "Faulted";
-  if (stats.isBlocked) return "Suspended";
-  if (stats.completedCount > 0 && stats.uncompletedCount === 0) return "Completed";
-  return over ? "Cancelled" : "Running";
+type Stats = Omit<Api["ExecutionStats"], "metadata">;
+
+/**
+ * What the server has counted of each activity makes its status. `ending` is the state of an instance that is over: it
+ * ends what has no end of its own, with the fault where that is in it.
+ */
+export function statusesOf(stats: readonly Stats[], ending?: string): ReadonlyMap<string, string> {
+  const faulted = stats.filter(({ isFaulted }) => isFaulted).map((one) => one.activityNodeId);
+  const statusOf = (one: Stats) => {
+    if (one.isFaulted) return "Faulted";
+    if (one.isBlocked) return "Suspended";
+    if (one.completedCount > 0 && one.uncompletedCount === 0) return "Completed";
+    if (ending === undefined) return "Running";
+    const holdsFault = faulted.some((node) => node.startsWith(`${one.activityNodeId}:`));
+    return ending === "Faulted" && holdsFault ? "Faulted" : "Cancelled";
+  };
+  return new Map(stats.map((one) => [one.activityId, statusOf(one)]));
 }
 
 const AFTER: Record<string, string> = {
@@ -68,8 +80,15 @@ export function endsOf(
 /** The longest part of a journal that is read for a picture of the past. */
 const LINES_MAX = 1000;
 
-/** How far each activity came: now as the server counts, in the past as the journal says. */
-export function useMarks(instance: string, over: boolean, at: number | undefined): Marks | undefined {
+/**
+ * How far each activity came: now as the server counts, in the past as the journal says. `ending` is the state of the
+ * instance, if it is over.
+ */
+export function useMarks(
+  instance: string,
+  ending: string | undefined,
+  at: number | undefined,
+): Marks | undefined {
   const now = useQuery({ ...statsQuery(instance), enabled: can("read:activity-execution") });
   const past = useQuery({
     queryKey: ["instance", instance, "lines", at],
@@ -87,15 +106,16 @@ export function useMarks(instance: string, over: boolean, at: number | undefined
     const known = executions?.pages.flatMap((page) => page.items) ?? [];
     const lengths = lengthsOf(known, runs);
     const ends = endsOf(known, resolutionsOf(changes?.items ?? []));
+    const statuses = statusesOf(now.data.stats, ending);
     return new Map(
       now.data.stats.map((one) => [
         one.activityId,
         {
-          status: ends.get(one.activityId) ?? statusOf(one, over),
+          status: ends.get(one.activityId) ?? statuses.get(one.activityId) ?? "Running",
           runs: one.startedCount,
           ms: lengths.get(one.activityId),
         },
       ]),
     );
-  }, [now.data, past.data, executions, changes, at, over]);
+  }, [now.data, past.data, executions, changes, at, ending]);
 }

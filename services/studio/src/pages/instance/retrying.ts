@@ -1,8 +1,10 @@
-import { get, id, post } from "../../api/client";
+import { get, id, json, post } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
-import { isOver } from "../../lib/states";
-import { t } from "../../text";
+import { formatCount } from "../../lib/format";
+import { isOver, stateOf } from "../../lib/states";
+import { language, t } from "../../text";
+import { complain, notify } from "../../ui/notices";
 
 type Detail = Api["InstanceDetail"];
 
@@ -29,6 +31,8 @@ const PAUSE_MS = 300;
 const detailOf = (instance: string): Promise<Detail | undefined> =>
   get<Detail>(`/workflow-instances/${id(instance)}`).catch(() => undefined);
 
+const pause = () => new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+
 /** Runs what failed again, and says what became of it; it fails where that fails again. */
 export async function retry(instance: string, activityIds?: string[]): Promise<string> {
   const before = can("read:workflow-instances") ? await detailOf(instance) : undefined;
@@ -38,7 +42,7 @@ export async function retry(instance: string, activityIds?: string[]): Promise<s
   if (failed)
     throw new Error(failed.log.logEntries.map((line) => line.message).join(" ") || t.incidents.notRetried);
   for (let look = 0; before && look < LOOKS; look += 1) {
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    await pause();
     const now = await detailOf(instance);
     if (!now) break;
     const outcome = outcomeOf(before, now);
@@ -46,4 +50,67 @@ export async function retry(instance: string, activityIds?: string[]): Promise<s
     if (outcome.is === "over") return t.incidents.retriedOver;
   }
   return t.incidents.retried;
+}
+
+/** The most instances of a request; of more, nobody looks again. */
+export const SEEN_MAX = 1000;
+
+type Summary = Pick<Api["InstanceSummary"], "id" | "subStatus" | "incidentCount">;
+
+/** What became of instances that were retried. */
+export interface Seen {
+  /** Those that have failed again. */
+  again: string[];
+  isRunning: boolean;
+}
+
+/**
+ * What instances came to that were retried as a whole: then none has an incident at first. Where only one activity of
+ * each was, the incidents from before say how many there were.
+ */
+export function seenIn(now: readonly Summary[], before: readonly Summary[] = []): Seen {
+  const known = new Map(before.map((one) => [one.id, one.incidentCount]));
+  const again = now.filter((one) => one.incidentCount >= Math.max(1, known.get(one.id) ?? 1));
+  const isRunning = now.some(({ subStatus }) => ["pending", "running"].includes(stateOf(subStatus)));
+  return { again: again.map((one) => one.id), isRunning };
+}
+
+/** At most `SEEN_MAX` of these instances. */
+export async function summariesOf(ids: readonly string[], signal?: AbortSignal): Promise<Summary[]> {
+  const body = { ids: ids.slice(0, SEEN_MAX), page: 0, pageSize: SEEN_MAX };
+  const path = "/workflow-instances/query";
+  return (await json<Api["InstancePage"]>(path, { method: "POST", body, signal })).items;
+}
+
+/** How many of those that were retried have failed again, in words. */
+export function againWords(count: number, retried: number): string {
+  const number = (value: number) => formatCount(value, language);
+  return t.bulk.again(count, number(count), retried > SEEN_MAX ? number(SEEN_MAX) : undefined);
+}
+
+async function seenSoon(ids: readonly string[], before?: readonly Summary[]): Promise<Seen | undefined> {
+  let seen: Seen | undefined;
+  for (let look = 0; look < LOOKS && seen?.isRunning !== false; look += 1) {
+    await pause();
+    seen = seenIn(await summariesOf(ids), before);
+  }
+  return seen;
+}
+
+/** Runs what failed in many instances again, and says in a notice what became of it. */
+export async function retryMany(ids: readonly string[], activityIds?: string[]): Promise<void> {
+  const mayLook = can("read:workflow-instances");
+  const before = mayLook && activityIds ? await summariesOf(ids).catch(() => undefined) : undefined;
+  const retried: string[] = [];
+  for (let at = 0; at < ids.length; at += SEEN_MAX) {
+    const body = { workflowInstanceIds: ids.slice(at, at + SEEN_MAX), activityIds };
+    const { results } = await post<Api["AlterationResults"]>("/alterations/workflows/retry", body);
+    retried.push(...results.filter((one) => one.isSuccessful).map((one) => one.workflowInstanceId));
+  }
+  const said = t.bulk.retried(retried.length, ids.length);
+  const isKnown = mayLook && retried.length > 0 && (!activityIds || before !== undefined);
+  // Without an answer, nothing is known of the outcome.
+  const seen = isKnown ? await seenSoon(retried, before).catch(() => undefined) : undefined;
+  if (!seen || seen.again.length === 0) notify(said);
+  else complain(new Error(`${said} ${againWords(seen.again.length, retried.length)}`));
 }

@@ -30,3 +30,24 @@ it("leaves everything else as it is: other words, other ids, what is quoted", ()
   ])
     expect(partsOf(text, nameOf).map(({ words }) => words)).toEqual(text ? [text] : []);
 });
+
+it("tells the instances that it knows from other ids, and calls states as the pages do", () => {
+  const child = "01a21a639d2f72aaae0e0394da4e03a7";
+  const text = `It waits for the end of its child ${child}, which is Suspended.`;
+  expect(partsOf(text, nameOf, [child]).map(({ key: _, ...part }) => part)).toEqual([
+    { words: "It waits for the end of its child " },
+    { words: child, instance: child },
+    { words: ", which " },
+    { words: "waits" },
+    { words: "." },
+  ]);
+  const said = (sentence: string) =>
+    partsOf(sentence, nameOf, ["i-2"])
+      .map(({ words }) => words)
+      .join("");
+  expect(said("It is Suspended, and nothing is in its way.")).toBe("It waits, and nothing is in its way.");
+  expect(
+    partsOf("Its child i-2 runs; i-22 is another one.", nameOf, ["i-2"]).map((one) => one.instance),
+  ).toEqual([undefined, "i-2", undefined]);
+  expect(said('It failed: "it is Suspended"')).toBe('It failed: "it is Suspended"');
+});

@@ -51,7 +51,8 @@ export function AllDialog({
     };
   }, []);
   const counting = useQuery({
-    queryKey: ["counts", "all", filter, now],
+    // No live count: what is asked for stays what it was when one asked.
+    queryKey: ["asked", filter, now],
     queryFn: ({ signal }) =>
       json<Api["InstancePage"]>("/workflow-instances/query", {
         method: "POST",
@@ -82,7 +83,7 @@ export function AllDialog({
       onClose={onClose}
     >
       <p>{t.bulk.consequences[deed]}</p>
-      {counting.error && <Failed error={counting.error} />}
+      {counting.error && <Failed error={counting.error} retry={() => void counting.refetch()} />}
       {removed && (
         <div className="space-y-1">
           <Progress

@@ -10,6 +10,7 @@ import { language, t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Dialog";
 import { complain, notify } from "../../ui/notices";
+import { retryMany } from "../instance/retrying";
 import { AllDialog, type DeedForAll } from "./AllDialog";
 import { TOTAL_MAX } from "./trail";
 
@@ -17,6 +18,8 @@ interface Props {
   selected: ReadonlySet<string>;
   total: number;
   filter: InstanceFilter;
+  /** The list follows all that the address asks for: only then are all that match those that are meant. */
+  isRead: boolean;
   onDone: () => void;
   onPlan: (id: string) => void;
 }
@@ -32,7 +35,7 @@ async function inParts(ids: string[], part: (ids: string[]) => Promise<number>):
   return done;
 }
 
-async function act(deed: Deed, ids: string[]): Promise<string> {
+async function act(deed: "cancel" | "delete", ids: string[]): Promise<string> {
   if (deed === "cancel") {
     const done = await inParts(ids, async (part) => {
       const answer = await post<Api["Cancellations"]>("/bulk-actions/cancel/workflow-instances", {
@@ -42,28 +45,22 @@ async function act(deed: Deed, ids: string[]): Promise<string> {
     });
     return t.bulk.cancelled(done, ids.length);
   }
-  if (deed === "delete") {
-    const done = await inParts(ids, async (part) => {
-      const answer = await post<Api["Deletions"]>("/bulk-actions/delete/workflow-instances", { ids: part });
-      return answer.deleted;
-    });
-    return t.bulk.deleted(done, ids.length);
-  }
-  const answer = await post<Api["AlterationResults"]>("/alterations/workflows/retry", {
-    workflowInstanceIds: ids,
+  const done = await inParts(ids, async (part) => {
+    const answer = await post<Api["Deletions"]>("/bulk-actions/delete/workflow-instances", { ids: part });
+    return answer.deleted;
   });
-  return t.bulk.retried(answer.results.filter((one) => one.isSuccessful).length, ids.length);
+  return t.bulk.deleted(done, ids.length);
 }
 
 /** What can be done with the rows that are chosen, or with all that match. */
-export function BulkBar({ selected, total, filter, onDone, onPlan }: Props) {
+export function BulkBar({ selected, total, filter, isRead, onDone, onPlan }: Props) {
   const [asked, setAsked] = useState<Deed>();
   const [forAll, setForAll] = useState<DeedForAll>();
   const ids = [...selected];
   const isVersion = filter.version !== undefined && filter.definition !== undefined;
   const versions = useQuery({ ...versionsQuery(filter.definition ?? ""), enabled: isVersion }).data;
   const versionId = versions?.find(({ version }) => isVersion && version === filter.version)?.id;
-  const canAll = toPlanFilter(filter, Date.now(), versionId) !== undefined;
+  const canAll = isRead && toPlanFilter(filter, Date.now(), versionId) !== undefined;
   const numberOf = (count: number) => `${formatCount(count, language)}${count >= TOTAL_MAX ? "+" : ""}`;
   return (
     <div className="flex min-h-10 flex-wrap items-center gap-2 border-b border-line px-3 py-1 text-sm">
@@ -129,7 +126,8 @@ export function BulkBar({ selected, total, filter, onDone, onPlan }: Props) {
           verb={t.bulk.titles[asked](numberOf(ids.length))}
           count={asked === "retry" ? undefined : ids.length}
           act={async () => {
-            notify(await act(asked, ids));
+            if (asked === "retry") await retryMany(ids);
+            else notify(await act(asked, ids));
             onDone();
           }}
           onClose={() => setAsked(undefined)}

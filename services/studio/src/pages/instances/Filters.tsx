@@ -67,7 +67,7 @@ function Taken({
       }}
       onBlur={(event) => {
         const text = event.currentTarget.value.trim();
-        if (text !== value) setError(onTake(text));
+        setError(text === value ? undefined : onTake(text));
       }}
     />
   );
@@ -80,11 +80,13 @@ function More({ filter, onChange }: { filter: InstanceFilter; onChange: Change }
       <Taken
         label={t.filters.name}
         value={filter.name ?? ""}
+        hint={t.filters.wholeHint}
         onTake={(name) => void onChange({ name: name || undefined })}
       />
       <Taken
         label={t.filters.correlation}
         value={filter.correlation ?? ""}
+        hint={t.filters.wholeHint}
         onTake={(text) => void onChange({ correlation: text || undefined })}
       />
       <Taken

@@ -41,7 +41,7 @@ export function useInstanceColumns({ filter, onOrder }: Ordered): Column<Row>[] 
   return [
     {
       key: "state",
-      width: "w-36",
+      width: "w-36 max-sm:w-30",
       head: t.filters.state,
       cell: (row) => <StateBadge status={row.subStatus} />,
     },

@@ -5,6 +5,7 @@ import { onHappenings } from "../../app/live";
 import { fromAddress, type InstanceFilter, ignoredIn, type Search, toAddress } from "../../lib/filters";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
+import { CopyCommands } from "../../ui/Code";
 import { LongTable, ROWS_MAX } from "../../ui/LongTable";
 import { Page } from "../../ui/Page";
 import { Card } from "../../ui/Panel";
@@ -12,6 +13,7 @@ import { Empty, Failed, Loading } from "../../ui/States";
 import { BulkBar } from "./BulkBar";
 import { Filters } from "./Filters";
 import { useInstanceColumns } from "./InstanceTable";
+import { listLines } from "./lines";
 import { PlanPanel } from "./PlanPanel";
 import { useInstanceRows } from "./rows";
 import { StateCounts } from "./StateCounts";
@@ -37,8 +39,7 @@ function useNews(readAt: number, definition?: string) {
 }
 
 /** Names what the address has and the list does not follow, and takes it out of the address. */
-function Ignored({ search, onDrop }: { search: Search; onDrop: (without: Search) => void }) {
-  const ignored = ignoredIn(search, Date.now());
+function Ignored({ ignored, onDrop }: { ignored: Search; onDrop: (without: Search) => void }) {
   const names = Object.keys(ignored);
   if (names.length === 0) return null;
   const drop = () => onDrop(Object.fromEntries(names.map((name) => [name, undefined])));
@@ -49,6 +50,8 @@ function Ignored({ search, onDrop }: { search: Search; onDrop: (without: Search)
     >
       <span className="min-w-0 flex-1 break-words">
         {t.filters.ignored(names.map((name) => `${name}=${ignored[name]}`).join(", "))}
+        <br />
+        {t.filters.ignoredAll}
       </span>
       <Button tone="quiet" onClick={drop}>
         {t.filters.drop}
@@ -98,6 +101,7 @@ export function InstancesPage() {
   const [search, change] = useAddress();
   const client = useQueryClient();
   const filter = useMemo(() => fromAddress(search), [search]);
+  const ignored = ignoredIn(search, Date.now());
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const rows = useInstanceRows(filter);
   const news = useNews(rows.head?.dataUpdatedAt ?? 0, filter.definition);
@@ -132,7 +136,7 @@ export function InstancesPage() {
         </>
       }
     >
-      <Ignored search={search} onDrop={change} />
+      <Ignored ignored={ignored} onDrop={change} />
       <StateCounts filter={filter} onChange={(states) => set({ states })} />
       <Filters filter={filter} onChange={set} />
       <Card>
@@ -147,6 +151,7 @@ export function InstancesPage() {
               selected={selected}
               total={rows.head.data.totalCount}
               filter={filter}
+              isRead={Object.keys(ignored).length === 0}
               onDone={() => {
                 setSelected(new Set());
                 reload();
@@ -165,6 +170,7 @@ export function InstancesPage() {
           </>
         )}
       </Card>
+      <CopyCommands commands={listLines(filter, Date.now())} />
       {search.plan && (
         <PlanPanel plan={search.plan} onClose={() => change({ plan: undefined })} onDone={reload} />
       )}

@@ -2,6 +2,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { get, id } from "../../api/client";
+import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { formatCount, shortId } from "../../lib/format";
 import { language, t } from "../../text";
@@ -12,7 +13,8 @@ import { Progress } from "../../ui/Progress";
 import { Badge } from "../../ui/State";
 import { Shown } from "../../ui/States";
 import { Time } from "../../ui/Time";
-import { endOf, type PlanEnd, TONES } from "./plans";
+import { againWords, SEEN_MAX, seenIn, summariesOf } from "../instance/retrying";
+import { endOf, isRetry, type PlanEnd, TONES } from "./plans";
 
 /** The jobs that are read at once. */
 const PAGE_SIZE = 50;
@@ -32,7 +34,14 @@ function wordsOf(end: PlanEnd): string {
   switch (end.key) {
     case "partly":
       return t.plan.ends.partly(number(end.failed), number(end.all));
+    case "again": {
+      const { failed, all } = end;
+      const begun =
+        failed > 0 ? t.plan.ends.partly(number(failed), number(all)) : t.plan.ends.retried(number(all));
+      return `${begun}. ${againWords(end.again, all)}`;
+    }
     case "succeeded":
+    case "retried":
     case "failed":
       return t.plan.ends[end.key](number(end.all));
     default:
@@ -40,25 +49,66 @@ function wordsOf(end: PlanEnd): string {
   }
 }
 
-function Figures({ progress, words }: { progress: Api["PlanProgress"]; words?: string }) {
+function Figures({
+  progress,
+  again,
+  words,
+}: {
+  progress: Api["PlanProgress"];
+  /** How many of those that are done have failed again. */
+  again: number;
+  words?: string;
+}) {
   const total = progress.completed + progress.failed + progress.pending + progress.running;
   const done = progress.completed + progress.failed;
   const number = (value: number) => formatCount(value, language);
   return (
     <div>
       <div className="mb-3">
-        <Progress label={t.plan.progress} done={done} total={total} failed={progress.failed} words={words} />
+        <Progress
+          label={t.plan.progress}
+          done={done}
+          total={total}
+          failed={progress.failed + again}
+          words={words}
+        />
       </div>
       <Facts
         facts={[
           [t.plan.completed, number(progress.completed)],
           [t.plan.failed, number(progress.failed)],
+          again > 0 && [t.plan.failedAgain, number(again)],
           [t.plan.running, number(progress.running)],
           [t.plan.pending, number(progress.pending)],
         ]}
       />
     </div>
   );
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** The instances that a plan has retried and that have failed again; of a long one, the first are looked at. */
+function useAgain(plan: string, seen: Api["PlanSeen"] | undefined): ReadonlySet<string> {
+  const enabled = Boolean(seen && isOver(seen) && isRetry(seen)) && can("read:workflow-instances");
+  const jobs = useQuery({
+    queryKey: ["plan", plan, "retried"],
+    enabled,
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: ({ signal }) => {
+      const asked = { status: "Completed", page: 0, pageSize: SEEN_MAX };
+      return get<Api["PlanSeen"]>(`/alterations/${id(plan)}`, asked, signal);
+    },
+  }).data?.jobs;
+  const ids = jobs?.map((job) => job.workflowInstanceId) ?? [];
+  const { data } = useQuery({
+    queryKey: ["plan", plan, "again"],
+    enabled: ids.length > 0,
+    queryFn: async ({ signal }) => new Set(seenIn(await summariesOf(ids, signal)).again),
+    // They go on after the plan is done.
+    refetchInterval: 2000,
+  });
+  return data ?? NONE;
 }
 
 /** A change of many instances: how far it is, and what failed and why. */
@@ -85,7 +135,8 @@ export function PlanPanel({
     refetchInterval: ({ state }) => (state.data && isOver(state.data) ? false : 700),
   });
   const over = query.data ? isOver(query.data) : false;
-  const end = query.data && endOf(query.data);
+  const again = useAgain(plan, query.data);
+  const end = query.data && endOf(query.data, again.size);
   const done = useRef(onDone);
   done.current = onDone;
   useEffect(() => {
@@ -108,7 +159,7 @@ export function PlanPanel({
                 [t.columns.started, <Time key="at" at={seen.plan.createdAt} />],
               ]}
             />
-            <Figures progress={seen.progress} words={end && wordsOf(end)} />
+            <Figures progress={seen.progress} again={again.size} words={end && wordsOf(end)} />
             <Select
               label={t.plan.show}
               hideLabel
@@ -134,9 +185,13 @@ export function PlanPanel({
                     >
                       {shortId(job.workflowInstanceId)}
                     </Link>
-                    <Badge tone={job.status === "Failed" ? "bad" : "plain"}>
-                      {t.server[job.status] ?? job.status}
-                    </Badge>
+                    {again.has(job.workflowInstanceId) ? (
+                      <Badge tone="bad">{t.plan.failedAgain}</Badge>
+                    ) : (
+                      <Badge tone={job.status === "Failed" ? "bad" : "plain"}>
+                        {t.server[job.status] ?? job.status}
+                      </Badge>
+                    )}
                   </div>
                   {job.log.map((line) => (
                     <p key={line.message} className="text-xs text-soft">

@@ -38,7 +38,11 @@ export function StateCounts({
               <StateIcon state={stateOf(state)} size={16} still />
               <span className="min-w-0 flex-1 truncate text-sm">{stateWord(state)}</span>
               <span className="font-semibold tabular-nums">
-                {count === undefined ? "…" : `${formatCount(count, language)}${isMore ? "+" : ""}`}
+                {count === undefined
+                  ? counts.isError
+                    ? "–"
+                    : "…"
+                  : `${formatCount(count, language)}${isMore ? "+" : ""}`}
               </span>
             </button>
           );

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { latestQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
+import { visible } from "../../lib/visible";
 
 const NONE: ReadonlyMap<string, string> = new Map();
 
@@ -13,5 +14,5 @@ export function useDefinitionNames(): ReadonlyMap<string, string> {
 }
 
 function namesOf(page: Api["DefinitionPage"]): ReadonlyMap<string, string> {
-  return new Map(page.items.map((one) => [one.definitionId, one.name ?? one.definitionId]));
+  return new Map(page.items.map((one) => [one.definitionId, visible(one.name ?? one.definitionId)]));
 }

@@ -26,6 +26,17 @@ describe("the end of a plan", () => {
     expect(end && TONES[end.key]).toBe(tone);
   });
 
+  it("is no success of the instances where failures were retried", () => {
+    const plan = {
+      ...seen({ completed: 7 }).plan,
+      alterations: [{ type: "Retry" }],
+    } as Api["PlanSeen"]["plan"];
+    const { progress } = seen({ completed: 7 });
+    expect(endOf({ plan, progress })).toEqual({ key: "retried", all: 7 });
+    expect(endOf({ plan, progress }, 6)).toEqual({ key: "again", again: 6, failed: 0, all: 7 });
+    expect(TONES.again).toBe("warn");
+  });
+
   it("is not there while it goes on", () => {
     expect(endOf(seen({ failed: 3 }, "Running", false))).toBeUndefined();
   });

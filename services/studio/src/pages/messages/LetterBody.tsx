@@ -46,6 +46,7 @@ export function LetterBody({
                 <TextArea
                   label={t.messages.edited}
                   hint={t.messages.editedHint}
+                  autoFocus
                   rows={12}
                   value={text}
                   error={wrong}

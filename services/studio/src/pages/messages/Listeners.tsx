@@ -13,6 +13,7 @@ import { Card, Facts, SidePanel } from "../../ui/Panel";
 import { Badge } from "../../ui/State";
 import type { Column } from "../../ui/Table";
 import { Time } from "../../ui/Time";
+import { useDefinitionNames } from "../instances/names";
 import { type Listener, linesOf, nameOf, PATH, toneOf } from "./listening";
 
 const PAGE_SIZE = 50;
@@ -27,10 +28,11 @@ function State({ of }: { of: Listener }) {
 }
 
 function Definition({ id }: { id: string }) {
+  const names = useDefinitionNames();
   if (!can("read:workflow-definitions")) return <>{id}</>;
   return (
-    <Link to="/definitions/$id" params={{ id }} className="link">
-      {id}
+    <Link to="/definitions/$id" params={{ id }} className="link" title={id}>
+      {names.get(id) ?? id}
     </Link>
   );
 }

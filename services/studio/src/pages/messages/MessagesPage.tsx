@@ -1,10 +1,13 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { del, id, post } from "../../api/client";
+import { del, get, id, post } from "../../api/client";
+import { asProblem, Problem } from "../../api/problem";
 import { lettersQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { pageOf, useAddress } from "../../app/address";
+import { doEach } from "../../lib/each";
+import { curl, curlJson } from "../../lib/shell";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { CopyCommands } from "../../ui/Code";
@@ -31,14 +34,15 @@ function Instance({ of }: { of?: string | null }) {
 }
 
 async function replay(letter: string, body?: unknown): Promise<void> {
-  const answer = await post<Api["Replayed"]>(`/bookmark-queue/dead-letters/${id(letter)}/replay`, {
-    body,
-  });
-  if (!answer.replayed) throw new Error(answer.reason ?? t.messages.notReplayed);
+  const path = `/bookmark-queue/dead-letters/${id(letter)}/replay`;
+  const answer = await post<Api["Replayed"]>(path, { body });
+  const { notReplayed } = t.messages;
+  if (!answer.replayed) throw new Problem(0, notReplayed, answer.reason ?? notReplayed, `POST ${path}`);
 }
 
 function Detail({ letter, onClose, onDone }: { letter: Letter; onClose: () => void; onDone: () => void }) {
   const [asked, setAsked] = useState(false);
+  const path = `/bookmark-queue/dead-letters/${id(letter.id)}`;
   return (
     <SidePanel title={t.messages.letter(letter.id)} onClose={onClose}>
       <Facts
@@ -92,8 +96,9 @@ function Detail({ letter, onClose, onDone }: { letter: Letter; onClose: () => vo
       )}
       <CopyCommands
         commands={{
-          staunch: `staunch dead show ${letter.id}`,
+          staunch: [`staunch dead show ${letter.id}`, `staunch dead replay ${letter.id}`],
           nats: `nats stream get STAUNCH_DEAD ${letter.id}`,
+          curl: [curl(path), curlJson(`${path}/replay`, {})],
         }}
       />
       {asked && (
@@ -101,7 +106,7 @@ function Detail({ letter, onClose, onDone }: { letter: Letter; onClose: () => vo
           title={t.messages.deleteOne}
           verb={t.messages.deleteOne}
           act={async () => {
-            await del(`/bookmark-queue/dead-letters/${id(letter.id)}`);
+            await del(path);
             onDone();
           }}
           onClose={() => setAsked(false)}
@@ -143,7 +148,16 @@ function Letters() {
     change({ letter: undefined });
     void client.invalidateQueries({ queryKey: ["letters"] });
   };
-  const open = query.data?.items.find((one) => one.id === search.letter);
+  const { letter } = search;
+  const here = query.data?.items.find((one) => one.id === letter);
+  // A link may name one of another page, or one that is gone.
+  const other = useQuery({
+    queryKey: ["letters", "one", letter],
+    queryFn: ({ signal }) =>
+      get<Letter>(`/bookmark-queue/dead-letters/${id(letter ?? "")}`, undefined, signal),
+    enabled: letter !== undefined && query.data !== undefined && !here,
+  });
+  const open = letter === undefined ? undefined : (here ?? other.data);
   const columns: Column<Letter>[] = [
     {
       key: "id",
@@ -188,15 +202,30 @@ function Letters() {
   ];
   const ids = [...selected];
   const act = async () => {
-    for (const one of ids) {
-      if (asked === "replay") await replay(one);
-      else await del(`/bookmark-queue/dead-letters/${id(one)}`);
-    }
-    notify(asked === "replay" ? t.messages.replayed : t.bulk.deleted(ids.length, ids.length));
+    const { done, left, error } = await doEach(ids, (one) =>
+      asked === "replay" ? replay(one) : del(`/bookmark-queue/dead-letters/${id(one)}`),
+    );
     reload();
+    if (left.length > 0) {
+      // Those that are left can be asked for again.
+      setSelected(new Set(left));
+      throw error;
+    }
+    notify(asked === "replay" ? t.messages.replayed : t.bulk.deleted(done.length, ids.length));
   };
   return (
     <>
+      {letter && !open && other.error && (
+        <p
+          role="status"
+          className="mb-4 flex items-center gap-2 rounded-md border border-waiting bg-raised px-3 py-1 text-sm"
+        >
+          <span className="min-w-0 flex-1 break-words">
+            {t.messages.noLetter(letter)} {asProblem(other.error).detail}
+          </span>
+          <Button tone="quiet" icon="close" label={t.close} onClick={() => change({ letter: undefined })} />
+        </p>
+      )}
       <Card title={t.messages.letters}>
         <List
           query={query}
@@ -213,6 +242,15 @@ function Letters() {
           current={search.letter}
         />
       </Card>
+      <div className="mt-4">
+        <CopyCommands
+          commands={{
+            staunch: "staunch dead ls",
+            nats: "nats stream info STAUNCH_DEAD",
+            curl: curl("/bookmark-queue/dead-letters"),
+          }}
+        />
+      </div>
       {open && <Detail letter={open} onClose={() => change({ letter: undefined })} onDone={reload} />}
       {asked && (
         <Confirm

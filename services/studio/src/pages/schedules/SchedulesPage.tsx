@@ -1,10 +1,11 @@
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { withQuery } from "../../api/base";
 import { get, id, post } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { pageOf, useAddress } from "../../app/address";
-import { quoted, staunch } from "../../lib/shell";
+import { curl, curlJson, quoted, staunch } from "../../lib/shell";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { CopyCommands } from "../../ui/Code";
@@ -130,6 +131,9 @@ function Detail({ schedule, onClose }: { schedule: string; onClose: () => void }
               commands={{
                 staunch: staunch(`schedule ${one.isPaused ? "resume" : "pause"} ${quoted(one.id)}`),
                 nats: "nats sub 'staunch.event.>'",
+                curl: one.isPaused
+                  ? curlJson(`/schedules/${id(one.id)}/resume`, { catchUp: false })
+                  : curl(`/schedules/${id(one.id)}/pause`, "-X POST"),
               }}
             />
           </>
@@ -157,6 +161,7 @@ export function SchedulesPage() {
     placeholderData: keepPreviousData,
     refetchInterval: 15_000,
   });
+  const isNarrowed = [search.definition, search.show].some(Boolean);
   const columns: Column<Schedule>[] = [
     {
       key: "definition",
@@ -238,14 +243,30 @@ export function SchedulesPage() {
           query={query}
           rows={({ items }) => items}
           paged={{ total: ({ totalCount }) => totalCount, size: PAGE_SIZE }}
-          empty={t.schedules.nothing}
-          emptyHint={t.schedules.nothingHint}
+          empty={isNarrowed ? t.schedules.noMatch : t.schedules.nothing}
+          emptyHint={isNarrowed ? t.schedules.noMatchHint : t.schedules.nothingHint}
           label={t.rail.schedules}
           columns={columns}
           rowKey={(row) => row.id}
           current={search.schedule}
         />
       </Card>
+      <CopyCommands
+        commands={{
+          // There is no option for those that are not paused.
+          staunch:
+            asked.isPaused === false
+              ? null
+              : staunch(
+                  [
+                    "schedule ls",
+                    ...(asked.definitionId ? [`--definition ${quoted(asked.definitionId)}`] : []),
+                    ...(asked.isPaused ? ["--paused"] : []),
+                  ].join(" "),
+                ),
+          curl: curl(withQuery("/schedules", { definitionId: asked.definitionId, isPaused: asked.isPaused })),
+        }}
+      />
       {search.schedule && (
         <Detail schedule={search.schedule} onClose={() => change({ schedule: undefined })} />
       )}

@@ -1,11 +1,14 @@
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { withQuery } from "../../api/base";
 import { del, get, id, post } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { pageOf, useAddress } from "../../app/address";
+import { curl } from "../../lib/shell";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
+import { CopyCommands } from "../../ui/Code";
 import { Confirm } from "../../ui/Dialog";
 import { List, SearchField } from "../../ui/List";
 import { Menu } from "../../ui/Menu";
@@ -117,13 +120,16 @@ export function SecretsPage() {
           query={query}
           rows={({ items }) => items}
           paged={{ total: ({ totalCount }) => totalCount, size: PAGE_SIZE }}
-          empty={t.secrets.nothing}
-          emptyHint={t.secrets.nothingHint}
+          empty={search.q ? t.secrets.noMatch : t.secrets.nothing}
+          emptyHint={search.q ? t.secrets.noMatchHint : t.secrets.nothingHint}
           label={t.rail.secrets}
           columns={columns}
           rowKey={(row) => row.name}
         />
       </Card>
+      <CopyCommands
+        commands={{ staunch: "staunch secret ls", curl: curl(withQuery("/secrets", { search: search.q })) }}
+      />
       {asked?.deed === "new" && <NewSecret onClose={close} />}
       {asked?.deed === "rotate" && <RotateSecret secret={asked.secret} onClose={close} />}
       {asked?.deed === "describe" && <DescribeSecret secret={asked.secret} onClose={close} />}

@@ -12,7 +12,21 @@ export const frame: Pick<Text, keyof typeof words> = {
   copyProblem: "Alles kopieren",
   copyLine: (tool) => `Zeile für ${tool} kopieren`,
   commands: "Im Terminal",
+  storesAsked: (stores) => {
+    const words = { nats: "NATS", database: "die Datenbank" };
+    const flags = stores.map((one) => `--${one}-url oder STAUNCH_${one.toUpperCase()}_URL`);
+    return `staunch fragt hier ${stores.map((one) => words[one]).join(" und ")} selbst: nennen Sie das Ziel in diesem Cluster mit ${flags.join(" und ")}, oder rufen Sie es dort auf, wo die staunch.toml dieses Clusters liegt.`;
+  },
   natsServer: "nats fragt den Server seines eigenen Kontexts: mit -s das NATS dieses Clusters nennen.",
+  payload: {
+    first: (size) => `Die ersten 4 KiB von ${size}`,
+    whole: (size) => `Alle ${size}`,
+    size: (size) => `${size}, getrennt von der Instanz aufbewahrt`,
+    download: "Herunterladen",
+    mayNot: (permission) => `Um ihn zu sehen, fehlt die Berechtigung ${permission}.`,
+  },
+  halted: (by, reason) =>
+    `Zurzeit läuft nichts: Der Cluster wurde${by ? ` von ${by}` : ""} angehalten${reason ? ` (${reason})` : ""}. Was gestartet wird, wartet, bis er weiterläuft.`,
   showAll: (size) => `Alle ${size} zeigen`,
   none: "Nichts",
   yes: "Ja",
@@ -49,6 +63,7 @@ export const frame: Pick<Text, keyof typeof words> = {
     Draining: "Wird geleert",
     done: "getan",
     refused: "abgelehnt",
+    accepted: "angenommen",
   },
   notNumber: "Das ist keine Zahl.",
   selectAll: "Alle Zeilen wählen, die da sind",
@@ -77,7 +92,22 @@ export const frame: Pick<Text, keyof typeof words> = {
   },
   time: { label: "Zeiten", utc: "UTC", local: "Ortszeit", relative: "Relativ" },
   theme: { label: "Farben", system: "Wie das System", light: "Hell", dark: "Dunkel" },
-  me: { label: "Sie", signIn: "Anmelden", signOut: (name) => `${name} abmelden` },
+  me: {
+    label: "Sie",
+    signIn: "Anmelden",
+    signOut: (name) => `${name} abmelden`,
+    lost: (name) =>
+      `${name} hat Änderungen, die nicht gespeichert sind. Sie sind fort, wenn Sie sich abmelden.`,
+    changePassword: "Passwort ändern",
+    changeNote: "Ihre Sitzungen in anderen Tabs und auf anderen Geräten enden.",
+    currentPassword: "Jetziges Passwort",
+    newPassword: "Neues Passwort",
+    newPasswordHint: "12 Zeichen oder mehr.",
+    repeatPassword: "Neues Passwort, wiederholt",
+    wrongPassword: "Das ist nicht Ihr jetziges Passwort.",
+    notRepeated: "Das ist nicht das neue Passwort.",
+    passwordChanged: "Das Passwort ist geändert, und Ihre anderen Sitzungen sind beendet.",
+  },
   live: {
     title: "Änderungen live, und der Knoten, der sie sendet",
     open: "Live",
@@ -91,6 +121,7 @@ export const frame: Pick<Text, keyof typeof words> = {
     hint: "Ein Name, eine Id, ein Bereich, ein Befehl",
     page: "Bereich",
     command: "Befehl",
+    here: "Diese Seite",
     definition: "Definition",
     instance: "Instanz",
     nothing: "Nichts heißt so.",
@@ -102,6 +133,11 @@ export const frame: Pick<Text, keyof typeof words> = {
     title: "Bei Staunch anmelden",
     why: "Dieser Server fragt, wer Sie sind.",
     again: "Ihre Sitzung ist zu Ende. Melden Sie sich neu an.",
+    kept: "Was Sie offen haben, gespeichert oder nicht, ist dann wieder da.",
+    lost: (name) =>
+      `${name} hat Änderungen, die nicht gespeichert sind. Sie bleiben für die Person, von der sie sind: Melden Sie sich als jemand anderes an, sind sie fort.`,
+    keepFile: "Als Datei speichern",
+    dropThem: "Ohne sie anmelden",
     keyRefused: "Der Server nimmt diesen Schlüssel nicht an.",
     without: "Weiter ohne Anmeldung",
     noneWithout: "Dieser Server lässt niemanden ohne Anmeldung ein.",
@@ -200,9 +236,11 @@ export const frame: Pick<Text, keyof typeof words> = {
       succeeded: (all) => (all === "1" ? "Gelungen" : `Alle ${all} gelungen`),
       partly: (failed, all) => `${failed} von ${all} misslungen`,
       failed: (all) => (all === "1" ? "Misslungen" : `Alle ${all} misslungen`),
+      retried: (all) => (all === "1" ? "Wiederholt" : `Alle ${all} wiederholt`),
       empty: "Keine Instanz passte",
       broken: "Nicht durchführbar",
     },
+    failedAgain: "Wieder misslungen",
     show: "Welche Instanzen",
     all: "Alle Instanzen",
     none: "Keine Instanz ist in diesem Zustand.",
@@ -217,6 +255,11 @@ export const frame: Pick<Text, keyof typeof words> = {
     cancelled: (done, asked) => `${done} von ${plural(asked, "Instanz", "Instanzen")} abgebrochen.`,
     deleted: (done, asked) => `${done} von ${asked} gelöscht.`,
     retried: (done, asked) => `${done} von ${plural(asked, "Instanz", "Instanzen")} laufen wieder.`,
+    again: (count, shown, first) => {
+      const are = count === 1 ? "ist" : "sind";
+      const who = first ? `Von den ersten ${first} ${are} ${shown}` : `${shown} ${are}`;
+      return `${who} wieder misslungen.`;
+    },
     titles: {
       cancel: (count) => `${count} gewählte abbrechen`,
       retry: (count) => `${count} gewählte wiederholen`,

@@ -8,6 +8,7 @@ export const system: Pick<Text, keyof typeof words> = {
     note: "Befehle, die sich nicht anwenden ließen",
     letters: "Unzustellbare Nachrichten",
     letter: (number) => `Unzustellbare Nachricht ${number}`,
+    noLetter: (number) => `Die unzustellbare Nachricht ${number} lässt sich nicht zeigen.`,
     nothing: "Jeder Befehl wurde angewandt.",
     nothingHint:
       "Ein Befehl, der immer wieder misslingt, steht hier mit seinem Grund; er lässt sich erneut senden oder entfernen.",
@@ -110,6 +111,9 @@ export const system: Pick<Text, keyof typeof words> = {
     onlyActive: "Aktive",
     onlyPaused: "Angehaltene",
     nothing: "Es gibt keinen Zeitplan.",
+    noMatch: "Kein Zeitplan passt.",
+    noMatchHint:
+      "Wählen Sie eine andere Definition oder einen anderen Zustand: Vielleicht fehlen deshalb Zeitpläne.",
     nothingHint:
       "Ein veröffentlichter Workflow, der mit einem Timer, einem Cron-Ausdruck oder einem Zeitpunkt beginnt, hat einen.",
     axis: "Nächste Zeiten auf einer Achse",
@@ -209,6 +213,7 @@ export const system: Pick<Text, keyof typeof words> = {
     noLeasesHint: "Ein Knoten hält die Sperre einer Instanz, solange er an ihr arbeitet.",
     bucket: "Bucket",
     stream: "Stream",
+    trouble: "Störung",
     replicas: "Kopien",
     behind: (copies, who) => `${copies}; zurück: ${who}`,
     consumers: "Consumer",
@@ -320,6 +325,9 @@ export const system: Pick<Text, keyof typeof words> = {
     disabled: "Gesperrt",
     enable: "Entsperren",
     disable: "Sperren",
+    disableOne: (name) => `${name} sperren`,
+    disableConsequence:
+      "Alle Sitzungen des Benutzers enden, und niemand kann sich unter seinem Namen anmelden, bis er wieder entsperrt ist.",
     actionsOf: (name) => `Aktionen von ${name}`,
     deleteOne: (name) => `${name} löschen`,
     deleteUserConsequence: "Der Benutzer ist fort, und alle seine Sitzungen, sofort und auf allen Knoten.",
@@ -345,6 +353,8 @@ export const system: Pick<Text, keyof typeof words> = {
     note: "Werte sind verschlüsselt und werden nie wieder gezeigt",
     searchHint: "Name",
     nothing: "Es gibt kein Geheimnis.",
+    noMatch: "Kein Geheimnis passt.",
+    noMatchHint: "Ändern Sie die Suche: Vielleicht lässt sie Geheimnisse aus.",
     nothingHint:
       "Workflows lesen ein Geheimnis über seinen Namen; sein Wert steht in keiner Definition und in keinem Journal.",
     type: "Art",

@@ -124,7 +124,10 @@ export const work: Pick<Text, keyof typeof words> = {
     apply: "Filtern",
     parent: "Gestartet von",
     parentHint: "Die Id einer Instanz",
-    ignored: (parts) => `Unbeachtet, weil die Liste keinen solchen Filter hat: ${parts}`,
+    wholeHint: "Ganz, nicht nur ein Teil",
+    ignored: (parts) =>
+      `Unbeachtet, weil die Liste keinen solchen Filter oder keinen solchen Wert hat: ${parts}`,
+    ignoredAll: "Bis das entfernt ist, lässt sich mit allen passenden nichts machen.",
     drop: "Aus der Adresse entfernen",
     remove: (word) => `Filter ${word} entfernen`,
     spans: {
@@ -174,6 +177,9 @@ export const work: Pick<Text, keyof typeof words> = {
     onlyActivity: (activity) => `Nur Zeilen von ${activity}`,
     allLines: "Alle Zeilen zeigen",
     noLines: "Das Journal hat keine Zeilen.",
+    noLinesOf: "Das Journal hat keine Zeile dieser Aktivität.",
+    noLinesThen: "Bis dahin war nichts geschehen.",
+    noLinesOfThen: "Bis dahin war von dieser Aktivität nichts geschehen.",
     moreLines: (total) => `Mehr von ${total} Zeilen zeigen`,
     travel: "Zeitreise",
     lineBefore: "Eine Zeile zurück",
@@ -206,7 +212,13 @@ export const work: Pick<Text, keyof typeof words> = {
     toWaits: "Zu dem, worauf sie wartet",
     deleteThis: "Diese Instanz löschen",
     reason: "Grund",
-    restartHint: "Eine neue Instanz beginnt mit der Eingabe unten. Diese bleibt, wie sie ist.",
+    restartHint:
+      "Eine neue Instanz beginnt mit der Eingabe unten und mit den Werten, die die Variablen jetzt haben: Was diese darin geändert hat, wird nicht zurückgenommen. Diese bleibt, wie sie ist.",
+    restartFrom:
+      "Eine neue Instanz beginnt mit der Eingabe unten und mit den Werten, die die Variablen hatten, als die Aktivität zuletzt begann, oder jetzt haben, wenn sie nie begann. Diese bleibt, wie sie ist.",
+    otherVariables: "Variablen mit anderen Werten (JSON)",
+    otherVariablesHint:
+      'Ein Objekt wie {"Qty": 5}. Variablen im Speicher beginnen in jedem Fall mit ihrem Standardwert.',
     fromActivity: "Bei der Aktivität beginnen",
     fromActivityHint: "Eine Id aus dem Graphen; leer für den Anfang des Workflows.",
     fromBegin: "Anfang des Workflows",
@@ -286,8 +298,9 @@ export const work: Pick<Text, keyof typeof words> = {
     import: "Dateien importieren",
     draw: "Workflow zeichnen",
     imported: (count) => `${plural(count, "Datei", "Dateien")} als Entwurf importiert.`,
-    sameId: (file, other, id) => `${file}: ${other} hat dieselbe Id, ${id}.`,
     nothingImported: "Es wurde nichts importiert.",
+    isNew: "Neu",
+    leftOut: "Nicht gelesen, denn sie sind weder JSON noch YAML:",
     searchHint: "Id, Name oder Beschreibung",
     show: "Welche Versionen",
     latest: "Neueste Versionen",
@@ -295,7 +308,8 @@ export const work: Pick<Text, keyof typeof words> = {
     onlyDrafts: "Entwürfe",
     count: (count, shown) => `${shown} ${count === 1 ? "Definition" : "Definitionen"}`,
     nothing: "Es gibt keine Definition.",
-    nothingHint: "Importieren Sie Dateien, oder veröffentlichen Sie eine mit staunch apply -f DATEI.",
+    nothingHint:
+      "Zeichnen Sie einen Workflow, importieren Sie Dateien, oder veröffentlichen Sie eine mit staunch apply -f DATEI.",
     noMatch: "Keine Definition passt.",
     noMatchHint:
       "Ändern Sie die Suche, oder entfernen Sie einen Filter: Es kann Definitionen geben, die fehlen.",
@@ -327,10 +341,13 @@ export const work: Pick<Text, keyof typeof words> = {
     retractedMany: (done, asked) => `${done} von ${asked} zurückgezogen.`,
     exportAll: "Exportieren mit dem, was sie verwendet",
     titles: {
-      retract: (count) => `${plural(count, "Definition", "Definitionen")} zurückziehen`,
-      delete: (count) => `${plural(count, "Definition", "Definitionen")} löschen`,
+      publish: (count, only) => `${only ?? plural(count, "Definition", "Definitionen")} veröffentlichen`,
+      retract: (count, only) => `${only ?? plural(count, "Definition", "Definitionen")} zurückziehen`,
+      delete: (count, only) => `${only ?? plural(count, "Definition", "Definitionen")} löschen`,
     },
     consequences: {
+      publish:
+        "Ab jetzt starten Auslöser und Aufrufe von jeder die neueste Version. Laufende Instanzen behalten ihre.",
       retract: "Nichts startet sie mehr: kein Auslöser, kein Aufruf. Laufende Instanzen laufen weiter.",
       delete:
         "Versionen, mit denen eine Instanz noch läuft, bleiben. Die anderen sind fort. Das lässt sich nicht rückgängig machen.",
@@ -353,11 +370,14 @@ export const work: Pick<Text, keyof typeof words> = {
     reverted: (version) => `Aus Version ${version} wurde ein Entwurf.`,
     deleteVersion: (version) => `Version ${version} löschen`,
     usedBy: "Verwendet von",
-    unused: "Kein anderer Workflow verwendet sie als Aktivität.",
+    unused: "Kein anderer Workflow verwendet sie: als Aktivität oder über ihre Id.",
     uses: "Verwendet",
     usesNothing: "Sie verwendet keinen anderen Workflow.",
     updateReferences: "Alle die veröffentlichte Version verwenden lassen",
-    referencesUpdated: "Die Workflows, die sie verwenden, haben eine neue Version.",
+    updateReferencesOf: (count) => `${plural(count, "Workflow", "Workflows")} erneuern`,
+    updateReferencesNote:
+      "Jeder veröffentlichte Workflow, der sie verwendet, bekommt eine neue Version mit der veröffentlichten Version von dieser und wird wieder veröffentlicht. Laufende Instanzen behalten ihre Version.",
+    referencesUpdated: (count) => `${plural(count, "Workflow hat", "Workflows haben")} eine neue Version.`,
   },
   labels: {
     title: "Labels",

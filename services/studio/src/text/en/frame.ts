@@ -9,8 +9,23 @@ export const frame = {
   copyProblem: "Copy all of it",
   copyLine: (tool: string) => `Copy the ${tool} line`,
   commands: "From a terminal",
+  /** What lines of `staunch` ask themselves, and how it is named. */
+  storesAsked: (stores: readonly ("nats" | "database")[]) => {
+    const words = { nats: "NATS", database: "the database" };
+    const flags = stores.map((one) => `--${one}-url or STAUNCH_${one.toUpperCase()}_URL`);
+    return `staunch asks ${stores.map((one) => words[one]).join(" and ")} itself here: name that of this cluster with ${flags.join(", and ")}, or run it where the staunch.toml of this cluster is.`;
+  },
   natsServer: "nats asks the server of its own context: name the NATS of this cluster with -s.",
   showAll: (size: string) => `Show all ${size}`,
+  payload: {
+    first: (size: string) => `The first 4 KiB of ${size}`,
+    whole: (size: string) => `All ${size}`,
+    size: (size: string) => `${size}, kept apart from the instance`,
+    download: "Download",
+    mayNot: (permission: string) => `To see it, the permission ${permission} is missing.`,
+  },
+  halted: (by?: string, reason?: string) =>
+    `Nothing runs now: the cluster was paused${by ? ` by ${by}` : ""}${reason ? ` (${reason})` : ""}. What is started waits until it goes on.`,
   none: "None",
   yes: "Yes",
   no: "No",
@@ -48,6 +63,7 @@ export const frame = {
     Draining: "Draining",
     done: "done",
     refused: "refused",
+    accepted: "accepted",
   } as Record<string, string>,
   notNumber: "This is not a number.",
   selectAll: "Select all rows that are here",
@@ -76,7 +92,21 @@ export const frame = {
   },
   time: { label: "Times", utc: "UTC", local: "Local", relative: "Relative" },
   theme: { label: "Theme", system: "As the system", light: "Light", dark: "Dark" },
-  me: { label: "You", signIn: "Sign in", signOut: (name: string) => `Sign out ${name}` },
+  me: {
+    label: "You",
+    signIn: "Sign in",
+    signOut: (name: string) => `Sign out ${name}`,
+    lost: (name: string) => `${name} has changes that are not saved. They are gone when you sign out.`,
+    changePassword: "Change password",
+    changeNote: "Your sessions in other tabs and on other devices end.",
+    currentPassword: "Current password",
+    newPassword: "New password",
+    newPasswordHint: "12 or more characters.",
+    repeatPassword: "New password, repeated",
+    wrongPassword: "This is not your current password.",
+    notRepeated: "This is not the new password.",
+    passwordChanged: "The password is changed, and your other sessions have ended.",
+  },
   live: {
     title: "Live updates, and the node that sends them",
     open: "Live",
@@ -90,6 +120,7 @@ export const frame = {
     hint: "A name, an id, a page, a command",
     page: "Page",
     command: "Command",
+    here: "This page",
     definition: "Definition",
     instance: "Instance",
     nothing: "Nothing has this name.",
@@ -101,6 +132,11 @@ export const frame = {
     title: "Sign in to Staunch",
     why: "This server asks who you are.",
     again: "Your session is over. Sign in again.",
+    kept: "What you have open, saved or not, is there again then.",
+    lost: (name: string) =>
+      `${name} has changes that are not saved. They are kept for the person who made them: if you sign in as somebody else, they are gone.`,
+    keepFile: "Save them as a file",
+    dropThem: "Sign in without them",
     keyRefused: "The server does not take this key.",
     without: "Go on without signing in",
     noneWithout: "This server lets nobody in without signing in.",
@@ -199,9 +235,12 @@ export const frame = {
       succeeded: (all: string) => (all === "1" ? "Succeeded" : `All ${all} succeeded`),
       partly: (failed: string, all: string) => `${failed} of ${all} failed`,
       failed: (all: string) => (all === "1" ? "Failed" : `All ${all} failed`),
+      /** It was applied; what comes of it is seen later. */
+      retried: (all: string) => (all === "1" ? "Retried" : `All ${all} retried`),
       empty: "No instance matched",
       broken: "Could not be carried out",
     },
+    failedAgain: "Failed again",
     show: "Instances to show",
     all: "All instances",
     none: "No instance is in this state.",
@@ -218,6 +257,8 @@ export const frame = {
     deleted: (done: number, asked: number) => `${done} of ${asked} deleted.`,
     retried: (done: number, asked: number) =>
       `${done} of ${plural(asked, "instance", "instances")} run again.`,
+    again: (count: number, shown: string, first: string | undefined) =>
+      `${first ? `Of the first ${first}, ` : ""}${shown} ${count === 1 ? "has" : "have"} failed again.`,
     titles: {
       cancel: (count: string) => `Cancel ${count} chosen`,
       retry: (count: string) => `Retry ${count} chosen`,

@@ -121,7 +121,10 @@ export const work = {
     apply: "Filter",
     parent: "Started by",
     parentHint: "The id of an instance",
-    ignored: (parts: string) => `Ignored, because the list has no such filter: ${parts}`,
+    wholeHint: "All of it, not a part",
+    ignored: (parts: string) =>
+      `Ignored, because the list has no such filter, or no such value of it: ${parts}`,
+    ignoredAll: "Until it is removed, nothing can be done with all that match.",
     drop: "Remove from the address",
     remove: (word: string) => `Remove the filter ${word}`,
     spans: {
@@ -172,6 +175,9 @@ export const work = {
     onlyActivity: (activity: string) => `Only lines of ${activity}`,
     allLines: "Show all lines",
     noLines: "The journal has no lines.",
+    noLinesOf: "The journal has no line of this activity.",
+    noLinesThen: "Nothing had happened by then.",
+    noLinesOfThen: "Nothing of this activity had happened by then.",
     moreLines: (total: number) => `Show more of ${total} lines`,
     travel: "Travel in time",
     lineBefore: "One line back",
@@ -202,7 +208,13 @@ export const work = {
     toWaits: "To what it waits for",
     deleteThis: "Delete this instance",
     reason: "Reason",
-    restartHint: "A new instance begins with the input below. This one stays as it is.",
+    restartHint:
+      "A new instance begins with the input below, and with the values that the variables have now: what this one has changed in them is not taken back. This one stays as it is.",
+    restartFrom:
+      "A new instance begins with the input below, and with the values that the variables had when the activity last began, or have now where it never did. This one stays as it is.",
+    otherVariables: "Variables with other values (JSON)",
+    otherVariablesHint:
+      'An object such as {"Qty": 5}. Variables in memory begin with their defaults in any case.',
     fromActivity: "Begin at the activity",
     fromActivityHint: "An id from the graph; empty for the start of the workflow.",
     fromBegin: "The start of the workflow",
@@ -282,8 +294,9 @@ export const work = {
     draw: "Draw a workflow",
     imported: (count: number) =>
       `${plural(count, "file", "files")} imported as ${count === 1 ? "a draft" : "drafts"}.`,
-    sameId: (file: string, other: string, id: string) => `${file}: ${other} has the same id, ${id}.`,
     nothingImported: "Nothing was imported.",
+    isNew: "New",
+    leftOut: "Left out, because they are neither JSON nor YAML:",
     searchHint: "Id, name or description",
     show: "Which versions",
     latest: "Latest versions",
@@ -291,7 +304,7 @@ export const work = {
     onlyDrafts: "Drafts",
     count: (count: number, shown: string) => `${shown} ${count === 1 ? "definition" : "definitions"}`,
     nothing: "There is no definition.",
-    nothingHint: "Import files, or publish one with staunch apply -f FILE.",
+    nothingHint: "Draw a workflow, import files, or publish one with staunch apply -f FILE.",
     noMatch: "No definition matches.",
     noMatchHint: "Change the search or remove a filter: there may be definitions that it leaves out.",
     live: "Published version",
@@ -322,10 +335,16 @@ export const work = {
     retractedMany: (done: number, asked: number) => `${done} of ${asked} retracted.`,
     exportAll: "Export with what uses it",
     titles: {
-      retract: (count: number) => `Retract ${plural(count, "definition", "definitions")}`,
-      delete: (count: number) => `Delete ${plural(count, "definition", "definitions")}`,
+      publish: (count: number, only?: string) =>
+        `Publish ${only ?? plural(count, "definition", "definitions")}`,
+      retract: (count: number, only?: string) =>
+        `Retract ${only ?? plural(count, "definition", "definitions")}`,
+      delete: (count: number, only?: string) =>
+        `Delete ${only ?? plural(count, "definition", "definitions")}`,
     },
     consequences: {
+      publish:
+        "From now on, triggers and calls start the latest version of each. Instances that run keep their version.",
       retract: "Nothing starts it any more: no trigger, no call. Instances that run go on.",
       delete: "Versions that an unfinished instance runs stay. The others are gone. This cannot be undone.",
     },
@@ -347,11 +366,14 @@ export const work = {
     reverted: (version: number) => `A draft was made of version ${version}.`,
     deleteVersion: (version: number) => `Delete version ${version}`,
     usedBy: "Used by",
-    unused: "No other workflow uses it as an activity.",
+    unused: "No other workflow uses it: as an activity, or by its id.",
     uses: "Uses",
     usesNothing: "It uses no other workflow.",
     updateReferences: "Let them use the published version",
-    referencesUpdated: "The workflows that use it have a new version.",
+    updateReferencesOf: (count: number) => `Update ${plural(count, "workflow", "workflows")}`,
+    updateReferencesNote:
+      "Each published workflow that uses it gets a new version with the published version of this one, and is published again. Instances that run keep their version.",
+    referencesUpdated: (count: number) => `${plural(count, "workflow has", "workflows have")} a new version.`,
   },
   labels: {
     title: "Labels",

@@ -3,6 +3,7 @@ import { Problem } from "../../../api/problem";
 import { type Json, type Members, membersOf, textOf } from "../../../model/json";
 import { Steps } from "../../../model/steps";
 import { TYPES } from "../../../model/testing";
+import { readTyped } from "../saving";
 import { Studio } from "../store";
 import { REST_MS, ShortText, type Ways } from "./short";
 
@@ -120,6 +121,44 @@ describe("the text in the short form", () => {
     await settled();
     expect(text.get()).toMatchObject({ is: "same", flaws: [] });
     expect(docOf(studio).name).toBe("x");
+  });
+
+  it("is an unsaved change from the first letter on, and nothing is saved while it cannot be read", async () => {
+    const expand = vi
+      .fn<Ways["expand"]>()
+      .mockRejectedValueOnce(wrong({ line: 1, column: 1, message: "no" }))
+      .mockResolvedValueOnce({ ...order, name: "Sale" });
+    const { studio, text } = world({ expand });
+    text.open(true);
+    await settled();
+    expect([studio.isDirty(), studio.isUnsaved()]).toEqual([false, false]);
+    text.change("name: [");
+    expect([studio.isDirty(), studio.isUnsaved()]).toEqual([true, true]);
+    await expect(readTyped(studio)).rejects.toThrow("YAML");
+    expect(text.get().is).toBe("wrong");
+    expect(studio.get().drawer).toBe("text");
+    expect([studio.isDirty(), studio.isUnsaved()]).toEqual([true, true]);
+    text.change("name: Sale");
+    await readTyped(studio);
+    expect(docOf(studio).name).toBe("Sale");
+    studio.keep(studio.get().history.doc, order, "2");
+    expect([studio.isDirty(), studio.isUnsaved()]).toEqual([false, false]);
+  });
+
+  it("is that of the graph again where one drops what was typed", async () => {
+    const { studio, text, asked } = world({
+      expand: vi.fn<Ways["expand"]>().mockRejectedValue(wrong({ line: 1, column: 1, message: "no" })),
+    });
+    text.open(true);
+    await settled();
+    text.change("name: [");
+    await settled();
+    text.drop();
+    await settled();
+    expect(text.get()).toMatchObject({ is: "same", text: "name: Order\n", flaws: [] });
+    expect(asked).toEqual(["shorten Order", "shorten Order"]);
+    expect(studio.isUnsaved()).toBe(false);
+    await readTyped(studio);
   });
 
   it("is asked for again where the server did not answer", async () => {

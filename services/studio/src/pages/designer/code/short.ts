@@ -53,7 +53,6 @@ export class ShortText {
   private same: Json | undefined;
   /** The definition that was looked at last. */
   private seen: Json | undefined;
-  private isTyped = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private asking: AbortController | undefined;
   private work: Promise<void> = Promise.resolve();
@@ -86,11 +85,15 @@ export class ShortText {
   /** Writes the text anew if the definition is another one. What was typed and cannot be read stays. */
   private look(): void {
     const { doc } = this.studio.get().history;
-    if (!this.state.isOpen || this.isTyped || doc === this.seen) return;
+    if (!this.state.isOpen || this.isUnread || doc === this.seen) return;
     this.seen = doc;
     const bare = bareOf(doc);
     if (this.same !== undefined && isSame(bare, this.same)) return;
     this.work = this.write(bare);
+  }
+
+  private get isUnread(): boolean {
+    return this.studio.get().isUnread;
   }
 
   private stop(): void {
@@ -123,7 +126,7 @@ export class ShortText {
   /** Another text was typed. */
   change(text: string): void {
     this.stop();
-    this.isTyped = true;
+    this.studio.set({ isUnread: true });
     this.set({ text, is: "reading", error: undefined });
     this.timer = setTimeout(() => this.flush(), REST_MS);
   }
@@ -160,20 +163,28 @@ export class ShortText {
     });
     this.seen = this.studio.get().history.doc;
     this.same = bareOf(this.seen);
-    this.isTyped = false;
+    this.studio.set({ isUnread: false });
     this.set({ is: "same", flaws: NONE });
   }
 
   /** Waits until the server has read what was typed last, such as before a save. */
   async settle(): Promise<void> {
-    if (!this.isTyped) return;
+    if (!this.isUnread) return;
     this.flush();
     await this.work;
   }
 
+  /** Forgets what was typed: the text is that of the graph again. */
+  drop(): void {
+    this.stop();
+    this.same = undefined;
+    this.seen = undefined;
+    this.studio.set({ isUnread: false });
+  }
+
   /** Asks again, where the server did not answer. */
   retry(): void {
-    if (this.isTyped) {
+    if (this.isUnread) {
       this.work = this.read(this.state.text ?? "");
     } else {
       this.seen = undefined;

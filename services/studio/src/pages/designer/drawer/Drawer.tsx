@@ -33,14 +33,14 @@ export function Drawer() {
     return (
       <nav
         aria-label={w.drawer}
-        className="flex h-8 shrink-0 items-center gap-1 border-t border-line bg-raised px-2"
+        className="flex min-h-8 shrink-0 flex-wrap items-center gap-x-1 border-t border-line bg-raised px-2"
       >
         {tabs.map((tab) => (
           <button
             key={tab}
             type="button"
             onClick={() => studio.set({ drawer: tab })}
-            className="h-7 rounded-md px-2 text-xs text-soft hover:bg-sunken hover:text-ink"
+            className="h-7 rounded-md px-2 text-xs whitespace-nowrap text-soft hover:bg-sunken hover:text-ink"
           >
             {w[tab]}
             {tab === "problems" && count > 0 && (

@@ -7,14 +7,17 @@ import { TextArea } from "../../../ui/Field";
 import { Badge, StateBadge, StateIcon } from "../../../ui/State";
 import { useStudio, useView } from "../store";
 import {
+  askForPin,
   changeTrial,
   type Execution,
   emptyPin,
+  endOf,
   hideTested,
   type Ran,
   readObject,
-  setPin,
+  removePins,
   tryOut,
+  unreadPins,
 } from "../trial";
 import { w } from "../words";
 import { Refusal } from "./Problems";
@@ -38,7 +41,11 @@ function Given() {
   const run = useMutation({ mutationFn: (until?: string) => tryOut(studio, until), meta: { quiet: true } });
   const wrong = [readObject(input).error, readObject(answers).error];
   const until = selected !== undefined && index.get(selected) ? selected : undefined;
-  const isStopped = wrong.some(Boolean);
+  const unread = unreadPins(
+    index,
+    useView((state) => state.wrongPins),
+  );
+  const isStopped = wrong.some(Boolean) || unread.length > 0;
   return (
     <form
       className="space-y-3 p-3"
@@ -60,12 +67,17 @@ function Given() {
         {pins.size > 0 && (
           <>
             <span className="text-xs text-soft">{w.pins(pins.size)}</span>
-            <Button tone="quiet" onClick={() => changeTrial(studio, { pins: new Map() })}>
+            <Button tone="quiet" onClick={() => removePins(studio)}>
               {w.pinsRemove}
             </Button>
           </>
         )}
       </div>
+      {unread.length > 0 && (
+        <p role="alert" className="text-xs text-faulted">
+          {w.pinsUnread(unread)}
+        </p>
+      )}
       <TextArea
         label={w.trialInput}
         hint={w.trialInputHint}
@@ -121,10 +133,7 @@ function Blocked({ ran }: { ran: Ran }) {
   const studio = useStudio();
   const index = useView((state) => state.index);
   const name = useName();
-  const pin = (key: string) => {
-    setPin(studio, key, emptyPin(studio, key));
-    studio.reveal(key);
-  };
+  const pin = (key: string) => askForPin(studio, key, emptyPin(studio, key));
   const stop = ran.stopped;
   const isUnanswered = stop?.reason === "Unanswered";
   const rows = [
@@ -164,7 +173,7 @@ function Found() {
   return (
     <section aria-label={w.trial} className="space-y-2 py-3" data-trial={ran.status}>
       <div role="status" className="flex flex-wrap items-center gap-3 px-3 text-sm">
-        <StateBadge status={ran.status} />
+        <StateBadge {...endOf(ran)} />
         <span className="text-xs text-soft">{w.trialTook(ran.took)}</span>
         {isOld && <span className="text-xs text-waiting">{w.trialOld}</span>}
         <Button tone="quiet" icon="close" label={w.trialClear} onClick={() => hideTested(studio)} />

@@ -1,40 +1,41 @@
 import { useEffect, useMemo, useRef, useSyncExternalStore } from "react";
 import { asProblem } from "../../../api/problem";
-import { isMembers, type Json, NotJson, readText, writeText } from "../../../model/json";
+import { type Json, readText, writeText } from "../../../model/json";
 import { t } from "../../../text";
 import { Button } from "../../../ui/Button";
 import { Failed, Loading } from "../../../ui/States";
 import Editor from "../code/Editor";
 import { type ShortText, type Shown, shortTextOf } from "../code/short";
+import { faultIn } from "../code/whole";
 import { useStudio, useView } from "../store";
 import { w } from "../words";
 
-/** Why a text is no definition, and where. */
-function faultIn(text: string) {
-  try {
-    if (!isMembers(readText(text))) throw new NotJson({ is: "jsonObject" }, 0, 1, 1);
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof NotJson)) throw error;
-    const { offset, line, column, reason } = error;
-    return { offset, line, column, message: w.reason(reason) };
-  }
-}
-
 /** The line above the text: how it stands with the graph, and which form it has. */
 function Head({ short, isWrong, children }: { short: ShortText; isWrong: boolean; children: string }) {
+  const studio = useStudio();
   const { isOpen } = useSyncExternalStore(short.subscribe, short.get);
+  const isBroken = useView((state) => state.broken !== undefined);
+  const isUnread = useView((state) => state.isUnread);
   const forms = [
-    { word: "JSON", isYaml: false },
-    { word: "YAML", isYaml: true },
+    { word: "JSON", isYaml: false, isAhead: isBroken },
+    { word: "YAML", isYaml: true, isAhead: isUnread },
   ];
   return (
     <div className="flex items-center gap-2 px-3 py-1 text-xs">
       <p role="status" className={`min-w-0 flex-1 ${isWrong ? "text-faulted" : "text-soft"}`}>
         {children}
       </p>
+      {isWrong && (isOpen ? isUnread : isBroken) && (
+        <Button
+          tone="quiet"
+          className="!h-6"
+          onClick={() => (isOpen ? short.drop() : studio.set({ broken: undefined }))}
+        >
+          {w.textDrop}
+        </Button>
+      )}
       <fieldset aria-label={w.notation} className="flex shrink-0 rounded-md border border-line">
-        {forms.map(({ word, isYaml }) => (
+        {forms.map(({ word, isYaml, isAhead }) => (
           <button
             key={word}
             type="button"
@@ -43,6 +44,14 @@ function Head({ short, isWrong, children }: { short: ShortText; isWrong: boolean
             className={`h-6 rounded-md px-2 ${isOpen === isYaml ? "bg-accent-soft font-medium text-ink" : "text-soft hover:text-ink"}`}
           >
             {word}
+            {isAhead && isOpen !== isYaml && (
+              <span
+                role="img"
+                aria-label={w.textAhead}
+                title={w.textAhead}
+                className="ml-1 inline-block size-1.5 rounded-full bg-waiting"
+              />
+            )}
           </button>
         ))}
       </fieldset>

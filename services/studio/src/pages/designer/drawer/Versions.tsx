@@ -6,6 +6,7 @@ import { t } from "../../../text";
 import { Badge } from "../../../ui/State";
 import { Shown } from "../../../ui/States";
 import { Time } from "../../../ui/Time";
+import { savedAt } from "../../definitions/saved";
 import { useView } from "../store";
 import { w } from "../words";
 
@@ -32,7 +33,7 @@ export function Versions() {
               {one.isPublished && <Badge tone="good">{t.definitions.published}</Badge>}
               {one.isLatest && <Badge>{t.definitions.latestVersion}</Badge>}
               <span className="flex-1" />
-              <Time at={one.createdAt} />
+              <Time at={savedAt(one)} />
               <Link className="link" to="/definitions/$id" params={{ id: definition }}>
                 {t.definitions.compare}
               </Link>

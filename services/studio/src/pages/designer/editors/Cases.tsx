@@ -1,10 +1,13 @@
-import { literalText } from "../../../model/expressions";
-import { listOf, type Members, membersOf, textOf } from "../../../model/json";
+import { literalOf, literalText } from "../../../model/expressions";
+import { type Json, listOf, type Members, membersOf, textOf } from "../../../model/json";
 import { Button } from "../../../ui/Button";
 import { useView } from "../store";
 import { w } from "../words";
 import { Expression } from "./Expression";
 import { BOX, type EditorOf } from "./Plain";
+
+/** A status code as it was typed: what is none stays, and is a problem. */
+const codeOf = (text: string): Json => literalOf(text, { typeName: "Int32" }, undefined) ?? "";
 
 /** The cases of a switch: each has a label and a condition. Those of a request have a status code. */
 export function Cases({ input, value, onChange }: EditorOf) {
@@ -31,7 +34,7 @@ export function Cases({ input, value, onChange }: EditorOf) {
                   inputMode="numeric"
                   className={BOX}
                   value={literalText(one.statusCode)}
-                  onChange={(event) => set(at, { ...one, statusCode: Number(event.target.value) || 0 })}
+                  onChange={(event) => set(at, { ...one, statusCode: codeOf(event.target.value) })}
                 />
               ) : (
                 <input

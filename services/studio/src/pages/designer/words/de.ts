@@ -54,6 +54,8 @@ export const de: typeof en = {
   overview: "Übersicht",
   canvasKeys: "Mit ? erscheinen alle Tasten. Der Baum neben der Fläche hat dieselben Aktivitäten.",
   emptyTitle: "Hier ist noch nichts",
+  emptyMachine:
+    "Ein Zustandsautomat hat Zustände und Übergänge zwischen ihnen. Was er in einem Zustand tut, wird in diesem gezeichnet.",
   emptyText: "Ziehen Sie eine Aktivität aus der Palette, drücken Sie A, oder fügen Sie Kopiertes ein.",
   emptySlot: "Fügen Sie eine Aktivität hinzu: Diese Stelle bekommt ein Flussdiagramm, das sie enthält.",
   open: "Öffnen",
@@ -170,7 +172,7 @@ export const de: typeof en = {
   text: "Text",
   textLabel: "Die Definition als JSON",
   textBad: (line, column, message) =>
-    `Zeile ${line}, Spalte ${column}: ${message}. Der Graph bleibt, wie er war.`,
+    `Zeile ${line}, Spalte ${column}: ${message}${/[.?!]$/.test(message) ? "" : "."} Der Graph bleibt, wie er war.`,
   searchWords: {
     Find: "Suchen",
     Replace: "Ersetzen",
@@ -193,6 +195,10 @@ export const de: typeof en = {
   codeHint: "Tab rückt ein. Esc, dann Tab führt weiter.",
   leftCode: (label) => `${label}: mit Esc verlassen. Tab führt weiter, Umschalt Tab zurück hinein.`,
   textGood: "Graph und Text sind gleich.",
+  textAhead: "Der Text ist nicht im Graphen",
+  textAheadOf: (form) =>
+    `Was unter Text als ${form} geschrieben wurde, ließ sich nicht lesen. Darum ist es nicht im Graphen, und nichts wurde gespeichert. Berichtigen Sie es, oder gehen Sie zurück zum Text des Graphen.`,
+  textDrop: "Zurück zum Text des Graphen",
   notation: "Form des Textes",
   shortLabel: "Die Definition in der Kurzform, als YAML",
   shortWriting: "Der Server schreibt den Text …",
@@ -267,6 +273,10 @@ export const de: typeof en = {
   conflictText: (version) =>
     `Version ${version} wurde die neueste, nachdem Sie sie geöffnet haben. Nichts ist verloren: Ihre Änderungen sind noch hier.`,
   conflictBy: (who, at) => `${who} hat sie um ${at} gespeichert.`,
+  gone: "Jemand hat diese Definition gelöscht",
+  goneText:
+    "Was Sie gezeichnet haben, ist noch hier. Um es zu behalten, speichern Sie es als neue Definition mit derselben Id: Sie beginnt mit Version 1.",
+  saveAnew: "Neu speichern",
   older: (mine: number, newest: number) => `Version ${mine} ist nicht die neueste, sondern Version ${newest}`,
   olderNote: "Das ist nicht die neueste Version. Was Sie speichern, wird der neue Entwurf.",
   olderKeeps: (newest: number) =>
@@ -362,6 +372,8 @@ export const de: typeof en = {
   pinCut: "Das Ergebnis ist zu lang, um es so festzuhalten, wie es hier steht.",
   pins: (count) => (count === 1 ? "1 festes Ergebnis" : `${count} feste Ergebnisse`),
   pinsRemove: "Alle Ergebnisse loslassen",
+  pinsUnread: (names) =>
+    `Ein festes Ergebnis ist kein JSON oder kein Ergebnis: ${names.join(", ")}. Berichtigen Sie es, oder lassen Sie es los.`,
   fault,
   reason,
 };

@@ -41,6 +41,8 @@ export const en = {
   overview: "Overview",
   canvasKeys: "Press ? for all keys. The tree beside the canvas has the same activities.",
   emptyTitle: "Nothing here yet",
+  emptyMachine:
+    "A state machine has states, and transitions between them. What it does in a state is drawn inside it.",
   emptyText: "Drag an activity from the palette, press A, or paste what you copied from another workflow.",
   emptySlot: "Add an activity: this place gets a flowchart that holds it.",
   open: "Open",
@@ -156,12 +158,16 @@ export const en = {
   text: "Text",
   textLabel: "The definition as JSON",
   textBad: (line: number, column: number, message: string) =>
-    `Line ${line}, column ${column}: ${message}. The graph stays as it was.`,
+    `Line ${line}, column ${column}: ${message}${/[.?!]$/.test(message) ? "" : "."} The graph stays as it was.`,
   /** The words of the search in a text, by those of the editor. */
   searchWords: {} as Record<string, string>,
   codeHint: "Tab indents. Esc, then Tab leads on.",
   leftCode: (label: string) => `${label}: left with Esc. Tab leads on, Shift Tab back into it.`,
   textGood: "Graph and text are the same.",
+  textAhead: "The text is not in the graph",
+  textAheadOf: (form: string) =>
+    `What was typed as ${form} in the tab Text could not be read, so it is not in the graph, and nothing was saved. Correct it, or go back to the text of the graph.`,
+  textDrop: "Back to the text of the graph",
   notation: "Form of the text",
   shortLabel: "The definition in the short form, as YAML",
   shortWriting: "The server writes the text …",
@@ -229,6 +235,10 @@ export const en = {
   conflictText: (version: number) =>
     `Version ${version} became the latest after you opened it. Nothing is lost: your changes are still here.`,
   conflictBy: (who: string, at: string) => `${who} saved it at ${at}.`,
+  gone: "Somebody has deleted this definition",
+  goneText:
+    "What you have drawn is still here. To keep it, save it as a new definition with the same id: it begins with version 1.",
+  saveAnew: "Save it anew",
   older: (mine: number, newest: number) => `Version ${mine} is not the latest: version ${newest} is`,
   olderNote: "This is not the latest version. What you save becomes the new draft.",
   olderKeeps: (newest: number) =>
@@ -323,6 +333,8 @@ export const en = {
   pinCut: "The result is too long to be pinned as it is shown.",
   pins: (count: number) => (count === 1 ? "1 pinned result" : `${count} pinned results`),
   pinsRemove: "Remove all pins",
+  pinsUnread: (names: readonly string[]) =>
+    `A pinned result is not JSON, or no result: ${names.join(", ")}. Correct it or remove the pin.`,
   fault,
   reason,
 };

@@ -34,6 +34,8 @@ export function reason(one: Reason): string {
       return "hier darf nichts mehr stehen";
     case "jsonObject":
       return "eine Definition ist ein Objekt";
+    case "jsonRoot":
+      return "root muss eine Aktivität sein, also ein Objekt";
     case "jsonSign":
       return `hier fehlt ${one.signs.map((sign) => `„${sign}“`).join(" oder ")}`;
     case "textEnd":

@@ -25,6 +25,8 @@ export function reason(one: Reason): string {
       return "nothing more is expected here";
     case "jsonObject":
       return "a definition is an object";
+    case "jsonRoot":
+      return "root is to be an activity, which is an object";
     case "jsonSign":
       return `${one.signs.map((sign) => `"${sign}"`).join(" or ")} is expected here`;
     case "textEnd":
