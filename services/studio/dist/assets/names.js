@@ -1,0 +1,1 @@
+import{r as e}from"./rolldown-runtime.js";import{D as t,y as n}from"./vendor.js";import{Ct as r,Mn as i,_t as a,cr as o}from"./common.js";import{b as s}from"./designer.js";var c=e(t(),1);function l(e){let t=n({...i(e),enabled:o(`read:workflow-definitions`)}).data?.root,l=s();return(0,c.useMemo)(()=>{let e=r(a(t),l);return(t,n=t)=>e.get(t)??n},[t,l])}export{l as t};
