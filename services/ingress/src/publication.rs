@@ -329,7 +329,11 @@ fn next_version(app: &App, content: Definition, latest: Option<&Definition>) -> 
         ..content
     };
     next.extra.remove("links");
-    next.saved_at = Some(now);
+    // Who saves a draft without a change has saved nothing.
+    next.saved_at = match latest {
+        Some(latest) if !latest.is_immutable() && next.has_content_of(latest) => latest.saved_at,
+        _ => Some(now),
+    };
     (next.id, next.version, next.created_at) = match latest {
         Some(latest) if !latest.is_immutable() => {
             (latest.id.clone(), latest.version, latest.created_at.or(Some(now)))

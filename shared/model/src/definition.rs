@@ -30,7 +30,7 @@ pub struct Definition {
     /// The time of the first save of this version.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "lenient_time")]
     pub created_at: Option<Timestamp>,
-    /// The time of the last save of this version.
+    /// The time of the last save that changed this version.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "lenient_time")]
     pub saved_at: Option<Timestamp>,
     /// The time of the first publication of this version. It stays when the version is retracted

@@ -72,7 +72,7 @@ pub(crate) struct DefinitionSummary {
     /// RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     created_at: Option<String>,
-    /// RFC 3339: the time of the last save of this version.
+    /// RFC 3339: the time of the last save that changed this version.
     #[serde(skip_serializing_if = "Option::is_none")]
     saved_at: Option<String>,
     /// Ids of its labels, in lists and for callers who may see them; absent otherwise.

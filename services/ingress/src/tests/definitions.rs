@@ -224,7 +224,7 @@ async fn the_content_of_a_retracted_version_is_published_under_its_id_again() {
 
 /// A list says when a draft was saved last, which is not when its version began.
 #[tokio::test]
-async fn each_save_of_a_draft_has_its_time() {
+async fn each_change_of_a_draft_has_its_time() {
     let world = World::new().await;
     let save = async |root: Value| {
         let draft = json!({"model": definition(root), "publish": false});
@@ -238,6 +238,8 @@ async fn each_save_of_a_draft_has_its_time() {
     let second = save(waits_for("x")).await;
     assert_eq!((&second["version"], &second["createdAt"]), (&json!(1), &first["createdAt"]));
     assert!(second["savedAt"].as_str() > first["savedAt"].as_str(), "{first} {second}");
+    let again = save(waits_for("x")).await;
+    assert_eq!(again["savedAt"], second["savedAt"], "nothing was changed");
     let list = world.get(API).await.expect(200);
     assert_eq!(list["items"][0]["savedAt"], second["savedAt"]);
     assert_eq!(list["items"][0]["createdAt"], first["createdAt"]);

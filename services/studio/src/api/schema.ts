@@ -4020,7 +4020,7 @@ export interface components {
             root?: Record<string, never> | null;
             /**
              * Format: date-time
-             * @description The time of the last save of this version; absent where an earlier version of the server saved it.
+             * @description The time of the last save that changed this version; absent where an earlier version of the server saved it.
              */
             savedAt?: string | null;
             variables: components["schemas"]["VariableDeclared"][];
@@ -4101,7 +4101,7 @@ export interface components {
             providerName?: string | null;
             /**
              * Format: date-time
-             * @description RFC 3339: the time of the last save of this version.
+             * @description RFC 3339: the time of the last save that changed this version.
              */
             savedAt?: string | null;
             toolVersion?: string | null;
@@ -4733,7 +4733,7 @@ export interface components {
             root?: Record<string, never> | null;
             /**
              * Format: date-time
-             * @description The time of the last save of this version; absent where an earlier version of the server saved it.
+             * @description The time of the last save that changed this version; absent where an earlier version of the server saved it.
              */
             savedAt?: string | null;
             variables: components["schemas"]["VariableDeclared"][];
@@ -4854,7 +4854,7 @@ export interface components {
             root?: Record<string, never> | null;
             /**
              * Format: date-time
-             * @description The time of the last save of this version; absent where an earlier version of the server saved it.
+             * @description The time of the last save that changed this version; absent where an earlier version of the server saved it.
              */
             savedAt?: string | null;
             variables: components["schemas"]["VariableDeclared"][];
@@ -6878,7 +6878,7 @@ export interface components {
             root?: Record<string, never> | null;
             /**
              * Format: date-time
-             * @description The time of the last save of this version; absent where an earlier version of the server saved it.
+             * @description The time of the last save that changed this version; absent where an earlier version of the server saved it.
              */
             savedAt?: string | null;
             variables: components["schemas"]["VariableDeclared"][];

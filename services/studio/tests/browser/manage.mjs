@@ -79,7 +79,7 @@ export async function listeners({ page, look }, { studio, call, made }) {
   await panel.getByText(/^staunch-[0-9A-F]{32}$/).waitFor();
   await panel.getByText("starts with a message").waitFor();
   await look("listener");
-  await panel.getByRole("link", { name: "browser-listens" }).click();
+  await panel.getByRole("link", { name: "Listens" }).click();
   await page.waitForURL(/definitions\/browser-listens/);
   await ask(nats, `$JS.API.STREAM.DELETE.${stream.name}`, "");
 }

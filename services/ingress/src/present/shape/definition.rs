@@ -18,7 +18,7 @@ pub(crate) struct DefinitionFile {
     description: Option<String>,
     /// The time of the first save of this version.
     created_at: Option<String>,
-    /// The time of the last save of this version; absent where an earlier version of the server saved it.
+    /// The time of the last save that changed this version; absent where an earlier version of the server saved it.
     saved_at: Option<String>,
     /// The time of the first publication of this version.
     published_at: Option<String>,
