@@ -98,7 +98,7 @@ export async function tryOut({ page, look, expect }, world) {
   await named(inspector(page), "button", "Remove the pin").click();
   await isPinned(page, "Say").waitFor({ state: "detached" });
   await named(panel(page), "button", "Test run to Say").click();
-  await panel(page).getByText("The run was stopped").waitFor();
+  await panel(page).getByText("The run was stopped", { exact: true }).waitFor();
   assert.equal(await ran.count(), 2);
   await named(panel(page), "button", "Hide the test run").click();
 
