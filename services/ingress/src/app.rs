@@ -41,8 +41,9 @@ use crate::wake::Wake;
 
 /// How long requests still wait for outcomes after the server has begun to stop.
 const DRAIN_GRACE: Duration = Duration::from_millis(500);
-/// How long a start waits for a node that is cut off from the others.
-const HICCUP: Duration = Duration::from_secs(1);
+/// How long a start waits for a node that is cut off from the others: longer than the time from one write of
+/// its presence to the next, which is a third of `presence-ttl`, usually 3 s.
+const HICCUP: Duration = Duration::from_millis(1_500);
 
 /// How long the requests on the last connections are still answered.
 const LAST_REQUESTS: Duration = Duration::from_secs(1);
