@@ -112,13 +112,17 @@ async fn gone(presence: &Presence) {
     }
 }
 
-/// Says in an answer with 202 that NATS or the database does not answer, that no executor is live, or
-/// that all are paused, if so.
+/// Says in an answer with 202 what [`explain`] says.
 pub(crate) fn mention(app: &App, response: &mut Response) {
     let is_ours = response.extensions().get::<Verbatim>().is_none();
-    if !is_ours || response.status() != StatusCode::ACCEPTED {
-        return;
+    if is_ours && response.status() == StatusCode::ACCEPTED {
+        explain(app, response);
     }
+}
+
+/// Says in an answer about something that is accepted that NATS or the database does not answer, that no
+/// executor is live, or that all are paused, if so.
+pub(crate) fn explain(app: &App, response: &mut Response) {
     let none_runs = || app.cx.presence.without_since(ROLE).map(|_| NONE_RUNS);
     let all_paused = || app.paused.0.borrow().map(|_| ALL_PAUSED);
     let detail = app.backing.away().map(Part::detail).or_else(none_runs).or_else(all_paused);

@@ -22,7 +22,7 @@ use crate::pipeline::{self, Started};
 use crate::present::{InstanceStatus, shape};
 use crate::problem::ProblemBody;
 use crate::record::{self, Seen};
-use crate::{App, Problem, bounds, large, respond};
+use crate::{App, Problem, bounds, executors, large, respond};
 
 /// The largest number of instances that one `bulk-dispatch` starts.
 const BULK_MAX: u32 = 1_000;
@@ -287,7 +287,9 @@ pub(super) async fn dispatch(
     let beginning = request.beginning(&id, false)?;
     let started = pipeline::start(&app, &asking, beginning, Patience::None).await;
     let id = &started.map_err(respond::not_begun)?.instance.id;
-    Ok(respond::of_instance(id, Json(json!({"workflowInstanceId": id}))))
+    let mut response = respond::of_instance(id, Json(json!({"workflowInstanceId": id})));
+    executors::explain(&app, &mut response);
+    Ok(response)
 }
 
 /// Starts the published version several times.

@@ -198,6 +198,10 @@ async fn a_caller_is_told_soon_that_all_executors_are_paused() {
         let answer = world.post(path, &json!({"definitionId": "line"})).await;
         assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
         assert!(answer.header("x-staunch-detail").unwrap_or_default().starts_with(detail));
+        let dispatched =
+            world.post("/elsa/api/workflow-definitions/line/dispatch", &json!({})).await;
+        assert_eq!(dispatched.status, 200);
+        assert!(dispatched.header("x-staunch-detail").unwrap_or_default().starts_with(detail));
         let id = answer.expect(202)["workflowInstanceId"].as_str().unwrap().to_owned();
         world.admin(&format!("resume{query}")).await;
         world.until(&id, "Finished").await;

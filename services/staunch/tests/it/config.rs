@@ -145,7 +145,7 @@ fn places_are_what_their_forms_say() {
         assert_eq!(archive::Archive::check(text).is_ok(), is_taken, "{text}");
         assert_eq!(payloads::Places::check(&[text.to_owned()]).is_ok(), is_taken, "{text}");
         assert_eq!(form("archive-to", text), is_taken, "archive-to = {text}");
-        for listed in [text.to_owned(), format!("nats, {text} ,database,")] {
+        for listed in [text.to_owned(), format!("nats,{text},database,")] {
             assert_eq!(form("payload-store", &listed), is_taken, "payload-store = {listed}");
         }
     }

@@ -20882,6 +20882,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Traceparent: components["headers"]["Traceparent"];
+                    "X-Staunch-Detail": components["headers"]["X-Staunch-Detail"];
                     "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
                     "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
