@@ -4,6 +4,7 @@
 
 mod binary;
 mod faketime;
+mod log;
 mod mariadb;
 mod nats;
 mod npm;
@@ -19,6 +20,7 @@ mod wait;
 
 pub use binary::executable;
 pub use faketime::FalseClock;
+pub use log::{Log, Logging};
 pub use mariadb::mariadb;
 pub use nats::{TestNats, binary, nats, nats_cluster, nats_with, shared_nats};
 pub use nats_server::{Guard, signal};

@@ -1,10 +1,10 @@
 //! Validates a version and finds its triggers.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use bus::OutsideError;
 use catalog::run_apart;
 use engine::{Examined, Library, Named, Problem as Flaw, Triggers};
 use model::{
@@ -15,13 +15,11 @@ use store::{VersionOption, check};
 
 use crate::app::App;
 use crate::problem::Problem;
-use crate::{schedule, workers};
+use crate::{schedule, streams, workers};
 
 /// The input that names the workflow which an activity starts.
 pub(super) const CHILD: &str = "workflowDefinitionId";
 
-/// A consumer that no stream has: the answer about it is about the stream.
-const NO_PLACE: &str = "staunch-none";
 /// How long a publication waits for what NATS says about the streams of its triggers.
 const STREAMS_TIME_MAX: Duration = Duration::from_secs(3);
 
@@ -178,15 +176,25 @@ fn deaf(app: &App, id: &DefinitionId, triggers: &[Trigger]) -> Vec<Value> {
 
 /// A warning for each trigger that listens to a stream which does not exist.
 async fn unfed(app: &App, id: &DefinitionId, triggers: &[Trigger]) -> Vec<Value> {
-    let outside = app.cx.bus.outside();
+    let messages = triggers.iter().filter(|trigger| trigger.name == Stimulus::MESSAGE);
+    let followed = messages.filter_map(|trigger| {
+        let source = MessageSource::of(&trigger.payload)?;
+        let is_allowed = app.config.nats.allow_source(id, &source).is_ok();
+        Some((&trigger.activity_id, source.stream.filter(|_| is_allowed)?))
+    });
+    let mut known = BTreeMap::new();
     let mut warnings = Vec::new();
-    for trigger in triggers.iter().filter(|trigger| trigger.name == Stimulus::MESSAGE) {
-        let source = MessageSource::of(&trigger.payload);
-        let source = source.filter(|it| app.config.nats.allow_source(id, it).is_ok());
-        let Some(stream) = source.and_then(|source| source.stream) else { continue };
-        if let Err(OutsideError::Absent(reason)) = outside.place_figures(&stream, NO_PLACE).await {
+    for (activity_id, stream) in followed {
+        let missing = match known.entry(stream) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => {
+                let missing = streams::missing(app, unknown.key()).await.unwrap_or_default();
+                unknown.insert(missing)
+            }
+        };
+        if let Some(reason) = missing {
             let message = format!("nothing starts here yet: {reason}");
-            warnings.push(shown(&Flaw::warning(Some(&trigger.activity_id), None, message)));
+            warnings.push(shown(&Flaw::warning(Some(activity_id), None, message)));
         }
     }
     warnings

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use bus::{Bucket, OutsideError, Scope, Stream};
+use bus::{Bucket, Scope, Stream};
 use chassis::Auth;
 use futures::future::{join, join_all, join3};
 use model::{Bookmark, BookmarkId, Instance, InstanceId, MessageSource, Stimulus};
@@ -12,7 +12,7 @@ use store::{CommandFilter, InstanceFilter, Page, VersionOption};
 
 use super::facts::{CallFact, Cluster, CommandFact, Facts, LetterFact, Relative, Server, Version};
 use crate::record::Seen;
-use crate::{App, Problem, runtime};
+use crate::{App, Problem, runtime, streams};
 
 /// How long each question to the bus may take.
 const ASKED_MAX: Duration = Duration::from_secs(3);
@@ -26,8 +26,6 @@ const LINES_MAX: u64 = 10;
 const TASKS_MAX: usize = 10;
 /// Streams that are looked for.
 const STREAMS_MAX: usize = 10;
-/// A consumer that no stream has: the answer is about the stream.
-const NO_PLACE: &str = "staunch-none";
 /// Letters that one read looks at.
 const LETTERS_READ: usize = 256;
 /// Children of one activity that are looked up.
@@ -262,17 +260,15 @@ async fn missing_streams(
     let messages = waits.iter().filter(|open| open.name == Stimulus::MESSAGE);
     let wanted = messages.filter_map(|open| MessageSource::of(&open.payload)?.stream);
     let wanted: BTreeSet<_> = wanted.take(STREAMS_MAX).collect();
-    let outside = app.cx.bus.outside();
     let looks = wanted.into_iter().map(async |stream| {
-        let place = outside.place_figures(&stream, NO_PLACE);
-        let found = tokio::time::timeout(ASKED_MAX, place).await;
+        let found = tokio::time::timeout(ASKED_MAX, streams::missing(app, &stream)).await;
         (stream, found)
     });
     let mut missing = BTreeSet::new();
     for (stream, found) in join_all(looks).await {
         match found {
-            Ok(Ok(_)) => {}
-            Ok(Err(OutsideError::Absent(_))) => _ = missing.insert(stream),
+            Ok(Ok(None)) => {}
+            Ok(Ok(Some(_))) => _ = missing.insert(stream),
             Ok(Err(error)) => unknown.push(error.to_string()),
             Err(_) => unknown
                 .push(format!("the stream {stream}: no answer within {} s", ASKED_MAX.as_secs())),

@@ -1,48 +1,14 @@
 //! What the log says about tokens and their issuer.
 
-use std::io::Write;
-use std::sync::{Arc, Mutex};
+use testkit::Log;
+use tracing::Level;
 
 use super::issuer::Manner;
 use super::*;
 
-/// Everything that is logged, of every level.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl Log {
-    fn text(&self) -> String {
-        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
-    }
-
-    fn count(&self, words: &str) -> usize {
-        self.text().lines().filter(|line| line.contains(words)).count()
-    }
-}
-
-impl Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 #[tokio::test]
 async fn no_token_is_logged_and_an_outage_once() {
-    let log = Log::default();
-    let writer = log.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::TRACE)
-        .with_writer(move || writer.clone())
-        .with_ansi(false)
-        .finish();
-    // With a second one, places in the code that threads of other tests were first at are logged.
-    let _second =
-        tracing::Dispatch::new(tracing_subscriber::fmt().with_writer(std::io::sink).finish());
-    let _logging = tracing::subscriber::set_default(subscriber);
+    let (log, _logging) = Log::begin(Level::TRACE);
 
     let key = Key::es256("one");
     let (world, issuer) = world(&key).await;
