@@ -291,6 +291,13 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
         Command::Statement(args) => statement::run(args, format).await,
         Command::Why(args) => why::run(args, format).await,
         Command::Top(args) => top::run(args, format).await,
+        Command::Worker(worker::WorkerArgs { verb: worker::Verb::Progress(args) }) => {
+            let settings = client_settings(&args.settings, true)?;
+            let bus = node::connect(&settings).await?;
+            let done = worker::progress(&args, &bus, format).await;
+            bus.close().await;
+            done
+        }
         Command::Worker(args) => worker::run(args, format).await,
         Command::Task(args) => task::run(args, format).await,
         Command::Events(args) => events::run(args, format).await,

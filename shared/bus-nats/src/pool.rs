@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use bus::{Error, Pool};
-use model::{Backoff, limits};
+use model::{Backoff, Timestamp, limits};
 use protocol::subject;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::NatsBus;
-use crate::api::{ApiError, nanos};
+use crate::api::{Api, ApiError, nanos};
 use crate::select::select;
 
 /// Workers that take longer say that they are at work, or get the task again.
@@ -86,11 +86,25 @@ impl NatsBus {
         }
         for pool in pools.iter_mut().filter(|pool| pool.waiting + pool.in_progress > 0) {
             let filter = subject::task(&pool.task_type, pool.version);
-            let first = select(api, stream, &filter, 1, 1).await?;
-            pool.oldest = first.first().map(|(_, stored_at, _)| *stored_at);
+            let oldest = first(api, &filter, 1).await?;
+            pool.oldest = oldest.map(|(_, stored_at)| stored_at);
+            if pool.waiting == 0 {
+                continue;
+            }
+            let waiting = match oldest {
+                Some((sequence, _)) if sequence > pool.delivered => oldest,
+                _ => first(api, &filter, pool.delivered + 1).await?,
+            };
+            pool.oldest_waiting = waiting.map(|(_, stored_at)| stored_at);
         }
         Ok(pools)
     }
+}
+
+/// The first task with this subject from a sequence on: its sequence, and when it was stored.
+async fn first(api: &Api, filter: &str, from: u64) -> Result<Option<(u64, Timestamp)>, Error> {
+    let found = select(api, subject::TASKS_STREAM, filter, from, 1).await?;
+    Ok(found.first().map(|(sequence, stored_at, _)| (*sequence, *stored_at)))
 }
 
 /// The pool of a consumer, as JetStream describes it; none of a consumer that is not ours.
@@ -106,6 +120,7 @@ fn pool(consumer: &Value) -> Option<Pool> {
         redelivered: number("num_redelivered"),
         asking: number("num_waiting"),
         oldest: None,
+        oldest_waiting: None,
         delivered: consumer["delivered"]["stream_seq"].as_u64().unwrap_or_default(),
         // Without a limit it is -1.
         deliveries_max: consumer["config"]["max_deliver"].as_u64().filter(|max| *max > 0),

@@ -40,7 +40,7 @@ pub struct Pool {
     pub version: u32,
     /// The consumer from which the workers pull.
     pub consumer: String,
-    /// Tasks that no worker has.
+    /// Tasks that the consumer has not handed out yet.
     pub waiting: u64,
     /// Tasks that workers have.
     pub in_progress: u64,
@@ -50,6 +50,9 @@ pub struct Pool {
     pub asking: u64,
     /// The time since which the oldest task is there.
     pub oldest: Option<Timestamp>,
+    /// When the first task was stored that the consumer has not handed out yet; none where it has handed
+    /// out all of them. A task that comes back from a worker is not among those that wait.
+    pub oldest_waiting: Option<Timestamp>,
     /// The sequence of the last task that was delivered; 0 before the first.
     pub delivered: u64,
     /// A task that was delivered so often is delivered no more. Nobody has set it unless an operator has.

@@ -60,6 +60,8 @@ type Task[In any] struct {
 	// The name of the definition and the correlation id of the instance; empty if there is none.
 	WorkflowName, CorrelationID string
 	Traceparent                 string
+	// Publishes what Progress is given; nil in a task that no worker has made.
+	progress func(json.RawMessage)
 }
 
 // wireTask is a task on the wire. What has to be there is a pointer.
@@ -109,7 +111,8 @@ type handler struct {
 func Handle[In, Out any](w *Worker, taskType string, version, concurrency int, work func(context.Context, Task[In]) (Out, error)) {
 	untyped := func(ctx context.Context, raw Task[json.RawMessage]) (any, error) {
 		task := Task[In]{raw.ID, raw.Type, raw.Version, *new(In), raw.Attempt, raw.Deadline, raw.Key,
-			raw.InstanceID, raw.DefinitionID, raw.ActivityID, raw.WorkflowName, raw.CorrelationID, raw.Traceparent}
+			raw.InstanceID, raw.DefinitionID, raw.ActivityID, raw.WorkflowName, raw.CorrelationID, raw.Traceparent,
+			raw.progress}
 		if err := json.Unmarshal(raw.Input, &task.Input); err != nil {
 			return nil, &Failure{Type: "InvalidInput", Title: "the input is not what the worker takes", Detail: err.Error()}
 		}
@@ -375,6 +378,11 @@ func (h *handler) report(ctx context.Context, js jetstream.JetStream, task Task[
 	input, err := whole(ctx, h.nc, task.Input)
 	if err == nil {
 		task.Input = input
+		task.progress = func(said json.RawMessage) {
+			if ctx.Err() == nil {
+				h.progress(task, said)
+			}
+		}
 		output, err = h.work(ctx, task)
 	}
 	if err == nil {

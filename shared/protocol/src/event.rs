@@ -84,6 +84,14 @@ pub struct TaskRequest {
     pub deadline: Option<Timestamp>,
 }
 
+impl TaskRequest {
+    /// The id of the message of an attempt: its `Nats-Msg-Id`.
+    #[must_use]
+    pub fn message_id(task_id: &str, attempt: u32) -> String {
+        format!("{task_id}.{attempt}")
+    }
+}
+
 /// A request to cache-notifier to announce a definition, and its answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

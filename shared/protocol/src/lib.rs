@@ -11,6 +11,7 @@ pub mod header;
 mod letter;
 mod message;
 mod outcome;
+mod progress;
 mod runtime;
 pub mod subject;
 
@@ -25,4 +26,5 @@ pub use event::{
 pub use letter::Letter;
 pub use message::{ContentType, Headers, Message};
 pub use outcome::{HttpAnswer, Outcome, Refusal};
+pub use progress::TaskProgress;
 pub use runtime::{Runtime, Taking};

@@ -88,6 +88,7 @@ pub(crate) fn kinds() -> Vec<Kind> {
         Kind::written::<protocol::LifecycleEvent>("lifecycle-event"),
         Kind::written::<protocol::BurstJournal>("burst-journal"),
         Kind::written::<protocol::TaskRequest>("task"),
+        Kind::written::<protocol::TaskProgress>("task-progress"),
         Kind::internal::<protocol::Noticed>("noticed"),
         Kind::internal::<protocol::CachePosition>("cache-position"),
         Kind::internal::<protocol::TimerArmed>("timer-armed"),

@@ -48,6 +48,7 @@ func work(nc *nats.Conn) {
 	w := client.NewWorker(nc, time.Duration(drain*float64(time.Second)))
 	client.Handle(w, prefix+" echo.ü", 1, 8, func(_ context.Context, task client.Task[any]) (empty, error) {
 		note("begin", task)
+		must(task.Progress(empty{"step": "echo"}))
 		said := empty{"input": task.Input, "attempt": task.Attempt, "key": task.Key, "trace": nil, "deadline": nil}
 		if task.Traceparent != "" {
 			said["trace"] = task.Traceparent
@@ -103,6 +104,16 @@ func work(nc *nats.Conn) {
 	})
 	client.Handle(w, prefix+" length", 1, 8, func(_ context.Context, task client.Task[struct{ Text string }]) (int, error) {
 		return len(task.Input.Text), nil
+	})
+	client.Handle(w, prefix+" progress", 1, 8, func(_ context.Context, task client.Task[struct{ Steps []any }]) (string, error) {
+		for _, step := range task.Input.Steps {
+			must(task.Progress(step))
+		}
+		var refused *client.Failure
+		if errors.As(task.Progress(strings.Repeat("x", 70_000)), &refused) {
+			return refused.Title, nil
+		}
+		return "not refused", nil
 	})
 	client.Handle(w, prefix+" crash-before-result", 1, 8, func(_ context.Context, task client.Task[any]) (empty, error) {
 		note("begin", task)

@@ -33,6 +33,7 @@ async def work() -> None:
     @worker.task(f"{PREFIX} echo.ü")
     async def echo(task: Task) -> dict:
         note("begin", task)
+        task.progress({"step": "echo"})
         late = task.deadline.timestamp() if task.deadline else None
         names = {"workflow": task.workflow_name, "correlation": task.correlation_id}
         said = {"input": task.input, "attempt": task.attempt, "key": task.key, "trace": task.traceparent, "deadline": late}
@@ -104,6 +105,17 @@ async def work() -> None:
     @worker.task(f"{PREFIX} length", decode=lambda value: str(value["text"]))
     async def length(task: Task[str]) -> int:
         return len(task.input)
+
+    @worker.task(f"{PREFIX} progress")
+    async def progress(task: Task) -> str:
+        for number, step in enumerate(task.input["steps"]):
+            # From the loop and from a thread, in turn.
+            await asyncio.to_thread(task.progress, step) if number % 2 else task.progress(step)
+        try:
+            task.progress("x" * 70_000)
+        except TaskFailure as refused:
+            return str(refused)
+        return "not refused"
 
     @worker.task(f"{PREFIX} crash-before-result")
     async def crash_before_result(task: Task) -> dict:

@@ -32,6 +32,11 @@ struct Deep {
 }
 
 #[derive(Deserialize)]
+struct Steps {
+    steps: Vec<Value>,
+}
+
+#[derive(Deserialize)]
 struct Long {
     text: String,
 }
@@ -70,6 +75,7 @@ async fn work(nats: async_nats::Client) -> anyhow::Result<()> {
     let name = |kind: &str| format!("{prefix} {kind}");
     worker.task(&name("echo.ü"), 1, 8, async |task: Task<Value>| {
         note("begin", &task.id, task.attempt)?;
+        task.progress(json!({ "step": "echo" })).await?;
         #[expect(clippy::cast_precision_loss, reason = "milliseconds of this century are exact")]
         let deadline = task.deadline.map(|time| time.as_millisecond() as f64 / 1000.0);
         let trace = task.traceparent;
@@ -112,6 +118,13 @@ async fn work(nats: async_nats::Client) -> anyhow::Result<()> {
         Ok((0..task.input.levels).fold(json!([]), |value, _| json!([value])))
     });
     worker.task(&name("length"), 1, 8, async |task: Task<Long>| Ok(task.input.text.len()));
+    worker.task(&name("progress"), 1, 8, async |task: Task<Steps>| {
+        for step in &task.input.steps {
+            task.progress(step.clone()).await?;
+        }
+        let refused = task.progress("x".repeat(70_000)).await.err();
+        Ok(refused.map_or_else(|| "not refused".to_owned(), |failure| failure.title))
+    });
     worker.task(&name("crash-before-result"), 1, 8, async |task: Task<Value>| {
         note("begin", &task.id, task.attempt)?;
         let journal = std::fs::read_to_string(variable("WORKER_JOURNAL"))?;

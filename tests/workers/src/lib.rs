@@ -13,6 +13,8 @@ mod permissions;
 #[cfg(test)]
 mod process;
 #[cfg(test)]
+mod progress;
+#[cfg(test)]
 mod scenario;
 #[cfg(test)]
 mod suite;

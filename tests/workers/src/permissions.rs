@@ -91,7 +91,9 @@ pub(crate) async fn a_worker_needs_its_own_permissions_alone(program: &Program) 
         let login = ConnectOptions::with_user_and_password(name.to_owned(), PASSWORD.to_owned());
         login.custom_inbox_prefix(format!("{prefix}.{name}")).connect(server.url()).await.unwrap()
     };
-    let js = jetstream::new(user_of("admin", "_INBOX").await);
+    let admin = user_of("admin", "_INBOX").await;
+    let mut progress = admin.subscribe("staunch.task-progress.>").await.unwrap();
+    let js = jetstream::new(admin);
     let executor = user_of("executor", "_INBOX_staunch").await;
     let mut requests = executor.subscribe("staunch.api.payload.*").await.unwrap();
     executor.flush().await.unwrap();
@@ -119,6 +121,9 @@ pub(crate) async fn a_worker_needs_its_own_permissions_alone(program: &Program) 
     let result = commands.get_raw_message(1).await.unwrap();
     let result: Value = serde_json::from_slice(&result.payload).unwrap();
     assert_eq!(result["output"]["input"], 7, "{result}");
+    let said = within("the progress of the task", PATIENCE, progress.next()).await.unwrap();
+    let said: Value = serde_json::from_slice(&said.payload).unwrap();
+    assert_eq!((&said["taskId"], &said["progress"]), (&json!("t1"), &json!({"step": "echo"})));
     eventually("the task is acknowledged", PATIENCE, async || held(TASKS).await == 0).await;
 
     // A large value comes in parts, and goes as an object.

@@ -14,7 +14,7 @@ use crate::world::{PATIENCE, World};
 
 /// A time limit of a consumer that a test can wait for.
 const ACK_WAIT: Duration = Duration::from_millis(1_500);
-const COMMANDS: &str = "STAUNCH_COMMANDS";
+pub(crate) const COMMANDS: &str = "STAUNCH_COMMANDS";
 /// The characters of a result that no message carries.
 pub(crate) const LARGE: usize = 2 * 1024 * 1024;
 
@@ -28,7 +28,7 @@ pub(crate) struct Scene {
 
 impl Scene {
     /// A worker for the types of tasks of one scenario, and the beginning of their names.
-    fn worker(&self, scenario: &str) -> (Process, String) {
+    pub(crate) fn worker(&self, scenario: &str) -> (Process, String) {
         let prefix = format!("{}-{scenario}", self.prefix);
         (self.again(&prefix), prefix)
     }

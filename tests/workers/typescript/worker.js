@@ -33,6 +33,7 @@ async function work() {
   const worker = new Worker(nc, { drainMs: Number(WORKER_DRAIN ?? 30) * 1000 });
   worker.task(`${prefix} echo.ü`, (task) => {
     note("begin", task);
+    task.progress({ step: "echo" });
     const deadline = task.deadline ? task.deadline.getTime() / 1000 : null;
     const { input, attempt, key, traceparent: trace = null } = task;
     return { input, attempt, key, trace, deadline, workflow: task.workflowName, correlation: task.correlationId };
@@ -76,6 +77,15 @@ async function work() {
       if (typeof input?.text !== "string") throw new Error("text is no text");
       return /** @type {string} */ (input.text);
     },
+  });
+  worker.task(`${prefix} progress`, (/** @type {import("staunch-client").Task<{steps: unknown[]}>} */ task) => {
+    for (const step of task.input.steps) task.progress(step);
+    try {
+      task.progress("x".repeat(70_000));
+    } catch (refused) {
+      if (refused instanceof TaskFailure) return refused.title;
+    }
+    return "not refused";
   });
   worker.task(`${prefix} crash-before-result`, (task) => {
     note("begin", task);

@@ -66,7 +66,7 @@ impl Messages<'_> {
             attempt: task.attempt,
             deadline: task.deadline,
         };
-        let id = format!("{}.{attempt}", task.task_id);
+        let id = TaskRequest::message_id(&task.task_id, task.attempt);
         let subject = subject::task(&task.task_name, task.task_version);
         let written = |request: &TaskRequest| {
             message(self.ran, &self.row.id, subject.clone(), Some(&id), request)

@@ -77,7 +77,8 @@ pub(super) async fn pools(
         .map(|pool| {
             json!({"taskType": pool.task_type, "version": pool.version, "consumer": pool.consumer,
                 "waiting": pool.waiting, "inProgress": pool.in_progress,
-                "redelivered": pool.redelivered, "asking": pool.asking, "oldest": pool.oldest})
+                "redelivered": pool.redelivered, "asking": pool.asking, "oldest": pool.oldest,
+                "oldestWaiting": pool.oldest_waiting})
         })
         .collect();
     Ok(Json(json!({"count": items.len(), "items": items})))

@@ -64,6 +64,29 @@ async fn a_stream_that_does_not_exist_and_the_version_of_a_task_are_named() {
 }
 
 #[tokio::test]
+async fn an_instance_says_whether_a_worker_has_taken_its_task() {
+    let world = World::new().await;
+    world.publish("w", json!({"type": "Elsa.RunTask", "id": "t", "taskName": "Ship"})).await;
+    let id = world.begin("w").await;
+    let says = async |part: &str| {
+        testkit::eventually(part, BOUND, async || {
+            why(&world, &id).await["answer"].as_str().unwrap().ends_with(part)
+        })
+        .await;
+        let pools = world.get("/elsa/api/tasks/pools").await.expect(200);
+        let pool = &pools["items"][0];
+        assert!(pool["oldest"].is_string(), "{pools:#}");
+        pool["oldestWaiting"].clone()
+    };
+    let waiting = says("No worker has taken it yet.").await;
+    assert!(model::Timestamp::parse(waiting.as_str().unwrap()).is_ok(), "{waiting}");
+    let kinds = [("Ship".to_owned(), 1)];
+    let taken = bus::Tasks::take_tasks(&world.bus, &kinds, 1, BOUND).await.unwrap();
+    assert_eq!(taken.len(), 1);
+    assert_eq!(says("A worker has taken it.").await, Value::Null);
+}
+
+#[tokio::test]
 async fn a_paused_cluster_and_what_it_keeps_are_named() {
     let world = World::new().await;
     world.publish("w", waits_for("go")).await;

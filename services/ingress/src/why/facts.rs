@@ -28,8 +28,7 @@ pub(super) struct Facts {
     pub(super) nats: NatsConfig,
     /// Streams for whose messages it waits and which do not exist.
     pub(super) missing_streams: BTreeSet<String>,
-    /// The versions of the types of the tasks for which it waits.
-    pub(super) task_versions: BTreeMap<BookmarkId, u32>,
+    pub(super) tasks: Tasks,
     pub(super) calls: Vec<CallFact>,
     pub(super) incidents: Vec<Incident>,
     pub(super) commands: Vec<CommandFact>,
@@ -53,6 +52,43 @@ pub(super) enum Version {
     Gone(Option<u32>),
     /// This node cannot run it.
     Broken(String),
+}
+
+/// The tasks for which an instance waits, and what their consumers say.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tasks {
+    /// By the bookmark that waits.
+    pub(super) open: BTreeMap<BookmarkId, TaskFact>,
+    /// By type and version.
+    pub(super) pools: BTreeMap<(String, u32), PoolFact>,
+}
+
+/// A task for which an instance waits.
+#[derive(Clone, Debug)]
+pub(super) struct TaskFact {
+    /// The type and its version.
+    pub(super) kind: (String, u32),
+    /// The number of the current attempt: 1, 2, 3 …
+    pub(super) attempt: u32,
+    /// The id of its message.
+    pub(super) message_id: String,
+    /// When the current attempt was handed out: its message is stored after that.
+    pub(super) handed_out_at: Timestamp,
+    /// The message has left the outbox. False also where nobody has looked.
+    pub(super) is_published: bool,
+}
+
+/// The consumer of a type and version of tasks.
+#[derive(Clone, Debug)]
+pub(super) struct PoolFact {
+    /// Tasks that it has not handed out yet.
+    pub(super) waiting: u64,
+    /// Tasks that workers have.
+    pub(super) in_progress: u64,
+    /// When the first of those was stored that it has not handed out yet.
+    pub(super) oldest_waiting: Option<Timestamp>,
+    /// The ids of the messages of some of those that it has not handed out yet, the first ones.
+    pub(super) first_waiting: BTreeSet<String>,
 }
 
 /// A call whose result is not recorded yet.
@@ -141,6 +177,21 @@ impl Facts {
     /// The instance's status.
     pub(super) fn status(&self) -> SubStatus {
         self.instance.status
+    }
+}
+
+impl Tasks {
+    /// Whether a worker has taken the current attempt of a task; none where that is not sure.
+    ///
+    /// A consumer hands tasks out in the order of the stream. So one that was stored after the first of
+    /// those that wait, waits as well.
+    pub(super) fn is_taken(&self, task: &TaskFact) -> Option<bool> {
+        let pool = self.pools.get(&task.kind)?;
+        let is_behind = pool.oldest_waiting.is_some_and(|oldest| oldest <= task.handed_out_at);
+        if is_behind || pool.first_waiting.contains(&task.message_id) {
+            return Some(false);
+        }
+        (task.is_published && pool.waiting == 0 && pool.in_progress > 0).then_some(true)
     }
 }
 

@@ -14,6 +14,8 @@ use super::facts::{CallFact, Cluster, CommandFact, Facts, LetterFact, Relative, 
 use crate::record::Seen;
 use crate::{App, Problem, runtime, streams};
 
+mod tasks;
+
 /// How long each question to the bus may take.
 const ASKED_MAX: Duration = Duration::from_secs(3);
 const COMMANDS_MAX: u64 = 20;
@@ -22,7 +24,7 @@ const CHILDREN_MAX: usize = 20;
 const INCIDENTS_MAX: usize = 10;
 const LETTERS_MAX: usize = 10;
 const LINES_MAX: u64 = 10;
-/// Tasks whose dead letters are looked for.
+/// Tasks whose dead letters and messages are looked for.
 const TASKS_MAX: usize = 10;
 /// Streams that are looked for.
 const STREAMS_MAX: usize = 10;
@@ -61,10 +63,7 @@ pub(super) async fn facts(app: &App, seen: &Seen) -> Result<Facts, Problem> {
     });
     let (parent, children) = relatives(app, seen, &waits).await?;
     let missing_streams = missing_streams(app, &waits, &mut unknown).await;
-    let task_versions = waits.iter().filter_map(|open| {
-        let (_, task, _) = state.open_task(&open.id)?;
-        Some((open.id.clone(), task.task_version))
-    });
+    let tasks = tasks::tasks(app, seen, &waits, &mut unknown).await?;
     let first = state.incidents.len().saturating_sub(INCIDENTS_MAX);
     Ok(Facts {
         now: now?,
@@ -81,7 +80,7 @@ pub(super) async fn facts(app: &App, seen: &Seen) -> Result<Facts, Problem> {
         cluster,
         unknown,
         missing_streams,
-        task_versions: task_versions.collect(),
+        tasks,
         server: Server { url: app.config.base_url(), wants_key: app.config.auth != Auth::NONE },
         waits,
         nats: app.config.nats.clone(),

@@ -2,8 +2,9 @@
 
 mod late;
 mod retry;
+mod task;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use bus::{Holding, Member, Pause, Scope};
@@ -17,7 +18,9 @@ use serde_json::{Value, json};
 use super::action::quoted;
 use super::answer::Weight::{self, Blocks, Note, Waits};
 use super::explain::{explain, findings};
-use super::facts::{CallFact, Cluster, CommandFact, Facts, LetterFact, Relative, Server, Version};
+use super::facts::{
+    CallFact, Cluster, CommandFact, Facts, LetterFact, Relative, Server, Tasks, Version,
+};
 
 const NOW: Timestamp = Timestamp::from_millis(1_795_000_600_000);
 
@@ -58,7 +61,7 @@ fn base() -> Facts {
             ..NatsConfig::default()
         },
         missing_streams: BTreeSet::new(),
-        task_versions: BTreeMap::new(),
+        tasks: Tasks::default(),
         calls: Vec::new(),
         incidents: Vec::new(),
         commands: Vec::new(),
@@ -239,7 +242,7 @@ const WAITS: &[Row] = &[
     }),
     ("task", Waits, "of type \"Ship\", version 3", "staunch.cmd.task.t9", |f| {
         f.waits = vec![bookmark("Elsa.RunTask", json!({"TaskId": "t9", "TaskName": "Ship"}))];
-        f.task_versions.insert("b1".into(), 3);
+        f.tasks.open.insert("b1".into(), task::of(3));
     }),
     (
         "http",

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::action::{action, segment, since, span};
 use super::answer::{Action, Finding};
 use super::explain::one_line;
-use super::facts::{Facts, Relative};
+use super::facts::{Facts, Relative, TaskFact};
 
 /// A timer that is due for less than this is on its way.
 const LATE_AFTER: Duration = Duration::from_secs(5);
@@ -176,9 +176,10 @@ fn raised(facts: &Facts, bookmark: &Bookmark, event: &str) -> Finding {
 }
 
 fn worked(facts: &Facts, bookmark: &Bookmark, task: &str, name: Option<&str>) -> Finding {
+    let open = facts.tasks.open.get(&bookmark.id);
     let mut what = match name {
         Some(name) => {
-            let version = facts.task_versions.get(&bookmark.id).filter(|version| **version != 1);
+            let version = open.map(|open| open.kind.1).filter(|version| *version != 1);
             let version = version.map(|version| format!(", version {version}")).unwrap_or_default();
             format!("a worker to complete the task {task} of type {name:?}{version}")
         }
@@ -193,6 +194,10 @@ fn worked(facts: &Facts, bookmark: &Bookmark, task: &str, name: Option<&str>) ->
         what.push_str(&format!(" (attempt {attempt} begins at {due_at}: {none})"));
     } else if let Some((attempt, reason)) = last_failure(facts, &bookmark.activity_instance_id) {
         what.push_str(&format!(" (attempt {attempt} failed: {reason})"));
+    }
+    let mut says = says(facts, bookmark, &what);
+    if let Some(open) = open.filter(|_| pause.is_none()) {
+        says.push_str(&taken(facts, open));
     }
     let complete = action("complete the task")
         .staunch(&[
@@ -210,7 +215,20 @@ fn worked(facts: &Facts, bookmark: &Bookmark, task: &str, name: Option<&str>) ->
             &format!("/tasks/{}/complete", segment(task)),
             &json!({"result": null}),
         );
-    Finding::waits("task", says(facts, bookmark, &what)).doing(complete)
+    Finding::waits("task", says).doing(complete)
+}
+
+/// Whether a worker has taken the current attempt of a task, where that is sure.
+fn taken(facts: &Facts, task: &TaskFact) -> String {
+    let it = match task.attempt {
+        0 | 1 => "it".to_owned(),
+        attempt => format!("attempt {attempt}"),
+    };
+    match facts.tasks.is_taken(task) {
+        Some(false) => format!(" No worker has taken {it} yet."),
+        Some(true) => format!(" A worker has taken {it}."),
+        None => String::new(),
+    }
 }
 
 fn heard(facts: &Facts, bookmark: &Bookmark, source: &MessageSource) -> Finding {

@@ -1,5 +1,5 @@
-//! `staunch worker …`: the tasks that wait for workers, the activity types that they have registered,
-//! their permissions, and a worker that posts tasks to a URL.
+//! `staunch worker …`: the tasks that wait for workers, what workers say of those that they have, the
+//! activity types that they have registered, their permissions, and a worker that posts tasks to a URL.
 
 use std::path::PathBuf;
 
@@ -14,9 +14,23 @@ use crate::output::{self, Format, text};
 use crate::{Failure, input, say};
 
 mod forward;
+mod progress;
 mod webhook;
 
 pub(crate) use forward::{ForwardArgs, forward};
+pub(crate) use progress::{ProgressArgs, progress};
+
+/// What is shown of the tasks of a type: the heading, and the member of the answer.
+const FIGURES: [(&str, &str); 8] = [
+    ("TYPE", "taskType"),
+    ("VERSION", "version"),
+    ("WAITING", "waiting"),
+    ("IN PROGRESS", "inProgress"),
+    ("DELIVERED AGAIN", "redelivered"),
+    ("ASKING", "asking"),
+    ("OLDEST", "oldest"),
+    ("WAITS SINCE", "oldestWaiting"),
+];
 
 #[derive(Args, Debug)]
 pub(crate) struct WorkerArgs {
@@ -26,8 +40,8 @@ pub(crate) struct WorkerArgs {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Verb {
-    /// Shows the tasks of each type in the stream: waiting, in progress, delivered again, the oldest; and
-    /// who works
+    /// Shows the tasks of each type in the stream: waiting, in progress, delivered again, the oldest, and
+    /// since when one waits that no worker has taken; and who works
     Ls {
         #[command(flatten)]
         client: ClientArgs,
@@ -67,6 +81,8 @@ pub(crate) enum Verb {
     /// Posts tasks to a URL, as Elsa's webhooks do, until it is stopped; the application that answers
     /// there completes them later
     Forward(Box<ForwardArgs>),
+    /// Shows how far workers are with their tasks, as they say it from now on: a message a line
+    Progress(Box<ProgressArgs>),
 }
 
 /// Runs one of the `worker` commands.
@@ -108,8 +124,8 @@ pub(crate) async fn run(args: WorkerArgs, format: Format) -> Result<(), Failure>
             say::message(&responders);
             Ok(())
         }
-        // It runs until the process is asked to stop, beside the other commands of that kind.
-        Verb::Forward(_) => Ok(()),
+        // They connect to the broker, beside the other commands of that kind.
+        Verb::Forward(_) | Verb::Progress(_) => Ok(()),
     }
 }
 
@@ -118,11 +134,9 @@ fn list(mut pools: Value, workers: &Value, format: Format) -> Result<(), Failure
         pools["workers"] = workers["items"].clone();
         return output::json(&pools);
     }
-    let headings =
-        ["TYPE", "VERSION", "WAITING", "IN PROGRESS", "DELIVERED AGAIN", "ASKING", "OLDEST"];
-    let members =
-        ["taskType", "version", "waiting", "inProgress", "redelivered", "asking", "oldest"];
-    output::table(&headings, &rows(&pools, |pool| members.map(|name| text(pool, name)).to_vec()))?;
+    let (headings, members): (Vec<_>, Vec<_>) = FIGURES.into_iter().unzip();
+    let row = |pool: &Value| members.iter().map(|name| text(pool, name)).collect::<Vec<_>>();
+    output::table(&headings, &rows(&pools, row))?;
     let who = rows(workers, |worker| {
         let [name, id, host] = ["name", "id", "host"].map(|member| text(worker, member));
         vec![name, id, host, kinds(worker)]

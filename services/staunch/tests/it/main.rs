@@ -18,6 +18,7 @@ mod identity;
 mod label;
 mod operate;
 mod places;
+mod progress;
 mod retention;
 mod secret;
 mod stranger;

@@ -5470,6 +5470,11 @@ export interface components {
                 /** @description The time since which the oldest task is there. */
                 oldest?: string | null;
                 /**
+                 * @description The time since which the oldest task is there that no worker has taken yet; null where none is. A
+                 *     task that comes back from a worker counts as taken.
+                 */
+                oldestWaiting?: string | null;
+                /**
                  * Format: int64
                  * @description Tasks in progress that were delivered more than once.
                  */
@@ -5479,7 +5484,7 @@ export interface components {
                 version: number;
                 /**
                  * Format: int64
-                 * @description Tasks in the stream that no worker has. Those beyond the share of the type in the stream wait in the
+                 * @description Tasks in the stream that no worker has taken yet. Those beyond the share of the type in the stream wait in the
                  *     database, and are not among them.
                  */
                 waiting: number;
@@ -7368,6 +7373,11 @@ export interface components {
             /** @description The time since which the oldest task is there. */
             oldest?: string | null;
             /**
+             * @description The time since which the oldest task is there that no worker has taken yet; null where none is. A
+             *     task that comes back from a worker counts as taken.
+             */
+            oldestWaiting?: string | null;
+            /**
              * Format: int64
              * @description Tasks in progress that were delivered more than once.
              */
@@ -7377,7 +7387,7 @@ export interface components {
             version: number;
             /**
              * Format: int64
-             * @description Tasks in the stream that no worker has. Those beyond the share of the type in the stream wait in the
+             * @description Tasks in the stream that no worker has taken yet. Those beyond the share of the type in the stream wait in the
              *     database, and are not among them.
              */
             waiting: number;
@@ -17746,6 +17756,7 @@ export interface operations {
                      *           "consumer": "staunch-orders",
                      *           "inProgress": 1,
                      *           "oldest": "text",
+                     *           "oldestWaiting": "text",
                      *           "redelivered": 1,
                      *           "taskType": "Ship",
                      *           "version": 3,

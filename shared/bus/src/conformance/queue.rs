@@ -10,7 +10,7 @@ use protocol::Message;
 use tokio::time::Instant;
 
 use super::{BOUND, message, must, within};
-use crate::{Bus, Delivery, Error, Fill, SELECT_BYTES_MAX, Stream};
+use crate::{Bus, Delivery, Error, Fill, Handed, Pool, SELECT_BYTES_MAX, Stream, TaskAnswer};
 
 const SOON: Duration = Duration::from_secs(2);
 
@@ -28,6 +28,7 @@ pub async fn exercise<B: Bus + Clone>(make: impl AsyncFn() -> B) {
     messages_are_selected_by_subject(&make().await).await;
     a_selection_of_large_messages_ends_early(&make().await).await;
     a_pool_of_workers_is_made_once(&make().await).await;
+    a_pool_says_since_when_a_task_waits(&make().await).await;
     a_stream_says_how_full_it_is(&make().await).await;
     what_cannot_be_stored_says_why(&make().await).await;
     plain_and_durable_messages_meet(&make().await).await;
@@ -72,6 +73,60 @@ async fn a_pool_of_workers_is_made_once(bus: &impl Bus) {
         pools.iter().map(|pool| (pool.task_type.as_str(), pool.version, pool.waiting)).collect();
     assert_eq!(found, [("Ship It", 1, 2), ("Ship It", 2, 1), ("é.*>", 1, 1)]);
     assert!(pools.iter().all(|pool| pool.oldest.is_some() && pool.in_progress == 0), "{pools:?}");
+}
+
+/// Waits until the only pool has this many tasks that wait and that are in progress.
+async fn pool_with(bus: &impl Bus, waiting: u64, in_progress: u64) -> Pool {
+    let give_up = Instant::now() + BOUND;
+    loop {
+        let mut pools = must("the pools", bus.task_pools().await);
+        assert_eq!(pools.len(), 1, "{pools:?}");
+        let pool = pools.remove(0);
+        if (pool.waiting, pool.in_progress) == (waiting, in_progress) {
+            return pool;
+        }
+        assert!(Instant::now() < give_up, "not {waiting} waiting, {in_progress} taken: {pool:?}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+async fn take_one(bus: &impl Bus, task_type: &str) -> Handed {
+    let kinds = [(task_type.to_owned(), 1)];
+    let mut taken = must("take", bus.take_tasks(&kinds, 1, BOUND).await);
+    assert_eq!(taken.len(), 1, "no task within {BOUND:?}");
+    taken.remove(0)
+}
+
+/// Neither a task in progress nor one that was given back waits: both were started.
+async fn a_pool_says_since_when_a_task_waits(bus: &impl Bus) {
+    must("a pool", bus.provide("Pay", 1).await);
+    let empty = pool_with(bus, 0, 0).await;
+    assert_eq!((empty.oldest, empty.oldest_waiting), (None, None));
+
+    let own = protocol::subject::task("Pay", 1);
+    let other = protocol::subject::task("Ship", 1);
+    for subject in [&own, &other, &own] {
+        must("a task", bus.publish(message(subject, None, "{}")).await);
+    }
+    let untaken = pool_with(bus, 2, 0).await;
+    let stored = must("the tasks", bus.select(Stream::Tasks, &own, 1, 2).await);
+    let [first, second] = [0, 1].map(|place: usize| stored.get(place).map(|(_, at, _)| *at));
+    assert!(first.is_some() && second.is_some(), "{stored:?}");
+    assert_eq!((untaken.oldest, untaken.oldest_waiting), (first, first));
+
+    take_one(bus, "Pay").await;
+    let one_taken = pool_with(bus, 1, 1).await;
+    assert_eq!((one_taken.oldest, one_taken.oldest_waiting), (first, second));
+
+    let taken = take_one(bus, "Pay").await;
+    let both_taken = pool_with(bus, 0, 2).await;
+    assert_eq!((both_taken.oldest, both_taken.oldest_waiting), (first, None));
+
+    let back = TaskAnswer::Back(Duration::from_millis(200));
+    must("back", bus.answer_task(&taken.address, back).await);
+    assert_eq!(pool_with(bus, 0, 2).await.oldest_waiting, None);
+    assert_eq!(take_one(bus, "Pay").await.deliveries, 2);
+    assert_eq!(pool_with(bus, 0, 2).await.oldest_waiting, None);
 }
 
 async fn a_stream_says_how_full_it_is(bus: &impl Bus) {

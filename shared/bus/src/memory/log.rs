@@ -279,17 +279,18 @@ impl Log {
         let pool = |(name, TaskPool { subject, consumer }): (&String, &TaskPool)| {
             let (task_type, version) = subject::task_of(subject)?;
             let own = tasks.iter().filter(|(.., message)| message.subject == *subject);
-            let in_progress = consumer.pending.len();
+            let waiting = own.clone().filter(|(sequence, ..)| *sequence > consumer.delivered);
             let redelivered = consumer.pending.values().filter(|pending| pending.attempt > 1);
             Some(Pool {
                 task_type,
                 version,
                 consumer: name.clone(),
-                waiting: count(own.clone().count().saturating_sub(in_progress)),
-                in_progress: count(in_progress),
+                waiting: count(waiting.clone().count()),
+                in_progress: count(consumer.pending.len()),
                 redelivered: count(redelivered.count()),
                 asking: 0,
                 oldest: own.map(|(_, at, _)| *at).next(),
+                oldest_waiting: waiting.map(|(_, at, _)| *at).next(),
                 delivered: consumer.delivered,
                 deliveries_max: consumer.deliveries_max.and_then(|max| u64::try_from(max).ok()),
             })

@@ -6,6 +6,7 @@
 mod client;
 mod error;
 mod input;
+mod progress;
 mod report;
 mod task;
 mod wire;
@@ -13,6 +14,7 @@ mod worker;
 
 pub use client::{Client, Event, Instance, Outcome, Signal, Start, Watch};
 pub use error::Error;
+pub use progress::ProgressChannel;
 pub use task::{Failure, Handover, Task};
 pub use wire::token;
 pub use worker::Worker;

@@ -2,12 +2,16 @@
 
 use std::time::Duration;
 
+use async_nats::HeaderMap;
 use async_nats::jetstream::Message;
 use jiff::Timestamp;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
+
+use crate::progress::ProgressChannel;
+use crate::wire::{PROGRESS_BYTES_MAX, token};
 
 const DETAIL_CHARS_MAX: usize = 4_000;
 
@@ -45,6 +49,8 @@ pub struct Task<I> {
     /// Cancelled when nobody wants the result any more, for threads that the handler has started: its
     /// own future is dropped then.
     pub cancelled: CancellationToken,
+    /// Where [`Task::progress`] sends.
+    pub progress_channel: ProgressChannel,
 }
 
 impl Task<Value> {
@@ -70,7 +76,47 @@ impl Task<Value> {
             activity_id: self.activity_id,
             traceparent: self.traceparent,
             cancelled: self.cancelled,
+            progress_channel: self.progress_channel,
         })
+    }
+}
+
+impl<I> Task<I> {
+    /// Says how far the work is, as JSON of at most 64 KiB, to those who listen at this moment. What the
+    /// broker does not get is lost, and logged.
+    ///
+    /// # Errors
+    /// A failure for good when the value is no JSON or is larger.
+    pub async fn progress(&self, value: impl Serialize) -> Result<(), Failure> {
+        let value = serde_json::to_value(value).map_err(|error| {
+            Failure::for_good("ProgressUnfit", "the progress is not JSON").detail(error)
+        })?;
+        let bytes = value.to_string().len();
+        if bytes > PROGRESS_BYTES_MAX {
+            let title = format!(
+                "the progress has {bytes} bytes, more than the {PROGRESS_BYTES_MAX} that it may have"
+            );
+            return Err(Failure::for_good("ProgressTooLarge", &title)
+                .detail("say how far the work is, and return what is large as the result"));
+        }
+        if self.cancelled.is_cancelled() {
+            return Ok(());
+        }
+        let kind = format!("{}.{}", token(&self.task_type), self.version);
+        let subject = format!("staunch.task-progress.{kind}.{}", token(&self.id));
+        let mut headers = HeaderMap::new();
+        headers.insert("Staunch-Task", self.id.as_str());
+        headers.insert("Staunch-Instance", self.instance_id.as_str());
+        headers.insert("Staunch-Attempt", self.attempt.to_string().as_str());
+        if let Some(trace) = &self.traceparent {
+            headers.insert("traceparent", trace.as_str());
+        }
+        let body = json!({
+            "taskId": self.id, "taskType": self.task_type, "taskVersion": self.version,
+            "workflowInstanceId": self.instance_id, "attempt": self.attempt, "progress": value,
+        });
+        self.progress_channel.send(subject, headers, body.to_string().into()).await;
+        Ok(())
     }
 }
 
@@ -190,9 +236,45 @@ pub(crate) fn read(message: &Message, kind: (&str, u32)) -> Result<Task<Value>, 
         activity_id: wire.activity_id,
         traceparent: header(message, "traceparent"),
         cancelled: CancellationToken::new(),
+        progress_channel: ProgressChannel::default(),
     })
 }
 
 pub(crate) fn header(message: &Message, name: &str) -> Option<String> {
     message.headers.as_ref()?.get(name).map(|value| value.as_str().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn progress_that_is_too_large_or_no_json_is_refused() {
+        let task = Task {
+            id: "t".to_owned(),
+            task_type: "Ship".to_owned(),
+            version: 1,
+            input: Value::Null,
+            attempt: 1,
+            deadline: None,
+            deliveries: 1,
+            key: "t.1".to_owned(),
+            instance_id: "i".to_owned(),
+            definition_id: "d".to_owned(),
+            workflow_name: None,
+            correlation_id: None,
+            activity_id: "a".to_owned(),
+            traceparent: None,
+            cancelled: CancellationToken::new(),
+            progress_channel: ProgressChannel::default(),
+        };
+        // The quotation marks count, too.
+        assert!(task.progress("x".repeat(PROGRESS_BYTES_MAX - 2)).await.is_ok());
+        let refused = task.progress("x".repeat(PROGRESS_BYTES_MAX - 1)).await.unwrap_err();
+        assert_eq!(refused.kind.as_deref(), Some("ProgressTooLarge"));
+        assert!(refused.title.contains("65537 bytes, more than the 65536"), "{}", refused.title);
+        let keys = std::collections::BTreeMap::from([((1, 2), 3)]);
+        let refused = task.progress(keys).await.unwrap_err();
+        assert_eq!(refused.kind.as_deref(), Some("ProgressUnfit"));
+    }
 }

@@ -14,6 +14,9 @@ pub(crate) const OBJECT_PART_BYTES: usize = 128 * 1024;
 /// The largest result of a task, as JSON: no workflow could read a larger one.
 pub(crate) const RESULT_BYTES_MAX: usize = 8 * 1024 * 1024;
 
+/// The largest progress of a task, as JSON.
+pub(crate) const PROGRESS_BYTES_MAX: usize = 64 * 1024;
+
 /// Writes a name as one token of a subject.
 #[must_use]
 pub fn token(name: &str) -> String {

@@ -31,7 +31,7 @@ use crate::input::whole;
 use crate::report::Report;
 use crate::task::{header, read};
 use crate::wire::{STREAM, token};
-use crate::{Client, Error, Failure, Handover, Task};
+use crate::{Client, Error, Failure, Handover, ProgressChannel, Task};
 
 /// How long one pull waits for a task. A worker that stops waits for the end of its last one.
 const PULL: Duration = Duration::from_secs(2);
@@ -369,7 +369,8 @@ impl Handler {
         let client = Client::new(self.nats.clone(), ANSWER_MAX);
         let handling = std::panic::AssertUnwindSafe(async {
             let input = whole(&client, task.input).await?;
-            (self.work)(Task { input, ..task }).await
+            let progress_channel = ProgressChannel::over(&self.nats);
+            (self.work)(Task { input, progress_channel, ..task }).await
         });
         let ended = futures::FutureExt::catch_unwind(handling).await.unwrap_or_else(|_| {
             let title = "the handler panics".to_owned();

@@ -2,5 +2,7 @@
 
 export { Client, Refused, RequestError } from "./client.js";
 export type { Event, Instance, Outcome, SignalOptions, StartOptions } from "./client.js";
-export { TaskFailure, Worker } from "./worker.js";
-export type { FailureOptions, Log, Task, TaskOptions, WorkerOptions } from "./worker.js";
+export { TaskFailure } from "./failure.js";
+export type { FailureOptions } from "./failure.js";
+export { Worker } from "./worker.js";
+export type { Log, Task, TaskOptions, WorkerOptions } from "./worker.js";

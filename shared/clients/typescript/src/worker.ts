@@ -5,6 +5,8 @@ import type { Consumer, ConsumerInfo, JetStreamClient, JsMsg } from "@nats-io/je
 import { headers, nuid, type NatsConnection } from "@nats-io/transport-node";
 import { hostname } from "node:os";
 import { Client, RequestError } from "./client.js";
+import { type FailureOptions, TaskFailure } from "./failure.js";
+import { progressBody, progressHeaders } from "./progress.js";
 import { OBJECTS_HINT, PAYLOADS_STORE, RESULT_BYTES_MAX, put, type Report } from "./report.js";
 import { PAYLOAD_BYTES_MAX, STREAM, VERSION, bodyBytesMax, standIns, token } from "./wire.js";
 
@@ -24,22 +26,6 @@ const NAME = "staunch-worker";
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 export type Log = (level: "info" | "warn" | "error", text: string) => void;
-
-export interface FailureOptions {
-  type?: string;
-  detail?: string;
-  status?: number;
-  retryable?: boolean;
-  /** The least number of seconds before the next attempt. */
-  retryAfter?: number;
-}
-
-/** A failure as the handler means it; any other error is a failure that is tried again. */
-export class TaskFailure extends Error {
-  constructor(readonly title: string, readonly options: FailureOptions = {}) {
-    super(title);
-  }
-}
 
 /** A task, as its handler gets it. */
 export interface Task<Input> {
@@ -62,7 +48,15 @@ export interface Task<Input> {
   traceparent?: string;
   /** Aborts when nobody wants the result any more; its reason says why. */
   signal: AbortSignal;
+  /**
+   * Says how far the work is, as JSON of at most 64 KiB, to those who listen at this moment. What the broker
+   * does not get is lost, and logged; a value that is no JSON or is larger is refused with a `TaskFailure`.
+   */
+  progress(value: unknown): void;
 }
+
+/** A task as it comes from its message. */
+type Read = Omit<Task<unknown>, "progress">;
 
 export interface TaskOptions<Input> {
   version?: number;
@@ -256,7 +250,8 @@ export class Worker {
     const abort = new AbortController();
     let task: Task<unknown>;
     try {
-      task = readTask(handler, message, abort.signal);
+      const read = readTask(handler, message, abort.signal);
+      task = { ...read, progress: (value) => this.#progress(handler, read, value) };
     } catch (error) {
       return this.#poison(handler, message, text(error));
     }
@@ -300,6 +295,18 @@ export class Worker {
       answer();
     } catch (error) {
       this.#log("warn", `${handler.name}: the broker did not get an answer: ${text(error)}`);
+    }
+  }
+
+  /** Publishes how far a task is, unless nobody wants its result any more. */
+  #progress(handler: Handler, task: Read, value: unknown): void {
+    const body = progressBody(task, value);
+    if (task.signal.aborted) return;
+    try {
+      const subject = `staunch.task-progress.${handler.name}.${token(task.id)}`;
+      this.#nc.publish(subject, body, { headers: progressHeaders(task) });
+    } catch (error) {
+      this.#log("warn", `${handler.name}: the progress of task ${task.id} is lost: ${text(error)}`);
     }
   }
 
@@ -414,7 +421,7 @@ export class Worker {
   }
 }
 
-function readTask(handler: Handler, message: JsMsg, signal: AbortSignal): Task<unknown> {
+function readTask(handler: Handler, message: JsMsg, signal: AbortSignal): Read {
   const body = message.json<Record<string, any>>();
   const texts = ["taskId", "workflowInstanceId", "workflowDefinitionId", "activityId"];
   for (const name of texts) {

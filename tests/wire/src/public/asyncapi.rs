@@ -29,6 +29,7 @@ fn headers() -> Value {
         "Staunch-Payload-Bytes": header("The bytes of a whole payload, in the answer with one of its parts."),
         "Staunch-Payload-Parts": header("The number of the parts of a payload, in the answer with one of them."),
         "Staunch-Task": header("The id of a task."),
+        "Staunch-Instance": header("The id of the instance that a message is about."),
         "Staunch-Attempt": header("The attempt of a task: 1, 2, 3 …"),
         "Staunch-Deadline": header("The time after which the result of a task is not used."),
         "Staunch-Outcome": header("The outcome by which an activity ends, in the answer of its responder."),
@@ -206,6 +207,8 @@ fn every_reference_leads_somewhere_and_every_parameter_is_used() {
     let shown = |name: &str| document["channels"][name]["address"].clone();
     assert_eq!(shown("taskResult"), "staunch.cmd.task.{taskType}.{taskVersion}.{taskId}");
     assert_eq!(shown("task"), "staunch.task.{taskType}.{taskVersion}");
+    let progress = "staunch.task-progress.{taskType}.{taskVersion}.{taskId}";
+    assert_eq!(shown("taskProgress"), progress);
     assert_eq!(shown("dead"), "staunch.dead.{origin}");
 }
 

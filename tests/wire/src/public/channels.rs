@@ -1,6 +1,6 @@
 //! Every subject of Staunch: who sends there, what, and what is answered.
 
-use protocol::subject;
+use protocol::{TaskProgress, subject};
 
 /// The direction of messages, seen from Staunch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,7 +156,7 @@ fn commands() -> Vec<Channel> {
 }
 
 fn tasks() -> Vec<Channel> {
-    use Content::{Any, Empty, Kind};
+    use Content::{Any, Kind, Object};
     let (kind, version, task) = ("taskType", 7, "taskId");
     vec![
         Channel::new(
@@ -172,15 +172,16 @@ fn tasks() -> Vec<Channel> {
             "taskCancel",
             of_version(&subject::task_cancel(kind, version, task)),
             Way::Sends,
-            Empty,
+            Object("`taskId`, `taskType`, `taskVersion` and `workflowInstanceId` of the task."),
             "The task is not wanted any more. It reaches workers that listen at that moment.",
         ),
         Channel::new(
             "taskProgress",
-            format!("{}.taskType.taskVersion.taskId", subject::TASK_PROGRESS),
+            of_version(&TaskProgress::subject(kind, version, task)),
             Way::Between,
-            Any,
-            "The progress of a worker, for those who listen. Staunch does not read it.",
+            Kind("task-progress"),
+            "The progress of a worker, for those who listen at that moment, such as \
+             `staunch worker progress`. No workflow reads it.",
         ),
         Channel::new(
             "act",

@@ -333,7 +333,7 @@ pub(crate) struct TaskPool {
     version: u32,
     /// The consumer from which the workers pull.
     consumer: String,
-    /// Tasks in the stream that no worker has. Those beyond the share of the type in the stream wait in the
+    /// Tasks in the stream that no worker has taken yet. Those beyond the share of the type in the stream wait in the
     /// database, and are not among them.
     waiting: u64,
     /// Tasks that workers have.
@@ -344,4 +344,7 @@ pub(crate) struct TaskPool {
     asking: u64,
     /// The time since which the oldest task is there.
     oldest: Option<String>,
+    /// The time since which the oldest task is there that no worker has taken yet; null where none is. A
+    /// task that comes back from a worker counts as taken.
+    oldest_waiting: Option<String>,
 }

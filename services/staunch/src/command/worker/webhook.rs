@@ -226,6 +226,7 @@ mod tests {
             activity_id: "runTask1".to_owned(),
             traceparent: Some("00-1-2-01".to_owned()),
             cancelled: tokio_util::sync::CancellationToken::new(),
+            progress_channel: staunch_client::ProgressChannel::default(),
         }
     }
 

@@ -26,6 +26,7 @@ function figuresOf(pool: Pool) {
     [t.tasks.redelivered, number(pool.redelivered)],
     [t.tasks.asking, number(pool.asking)],
     [t.tasks.oldest, <Time key="oldest" at={pool.oldest} />],
+    [t.tasks.waitingSince, <Time key="since" at={pool.oldestWaiting} />],
   ] as const;
 }
 

@@ -46,6 +46,7 @@ export function Pools({ current, onOpen }: { current?: string; onOpen: (label: s
     },
     { key: "asking", head: t.tasks.asking, end: true, cell: (row) => number(row.asking) },
     { key: "oldest", head: t.tasks.oldest, cell: (row) => <Time at={row.oldest} /> },
+    { key: "since", head: t.tasks.waitingSince, cell: (row) => <Time at={row.oldestWaiting} /> },
   ];
   return (
     <List

@@ -151,6 +151,7 @@ export const system: Pick<Text, keyof typeof words> = {
     redelivered: "Erneut zugestellt",
     asking: "Fragende Worker",
     oldest: "Älteste seit",
+    waitingSince: "Wartend seit",
     timeout: "Längstes Warten",
     retry: "Wiederholungen",
     taskSubject: "Subject der Aufgaben",

@@ -146,6 +146,7 @@ export const system = {
     redelivered: "Delivered again",
     asking: "Workers that ask",
     oldest: "Oldest since",
+    waitingSince: "Waiting since",
     timeout: "Longest wait",
     retry: "Retries",
     taskSubject: "Subject of tasks",

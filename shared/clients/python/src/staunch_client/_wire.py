@@ -12,6 +12,8 @@ COMMAND_BYTES_MAX = 512 * 1024
 HEADER_BYTES = 2 * 1024
 # Bytes of a payload that is read into memory; of a task, those of all payloads of its input together.
 PAYLOAD_BYTES_MAX = 8 * 1024 * 1024
+# The largest progress of a task, as JSON.
+PROGRESS_BYTES_MAX = 64 * 1024
 _PLAIN = frozenset((string.ascii_letters + string.digits + "_-").encode())
 
 

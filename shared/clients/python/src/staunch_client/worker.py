@@ -1,6 +1,7 @@
 """A worker: takes tasks, works, publishes results, and acknowledges what is stored."""
 
 import asyncio
+import concurrent.futures
 import inspect
 import json
 import logging
@@ -22,7 +23,7 @@ from nats.aio.msg import Msg
 from nats.micro.service import Service
 
 from ._report import OBJECTS_HINT, PAYLOADS_STORE, RESULT_BYTES_MAX, Report, stored
-from ._wire import PAYLOAD_BYTES_MAX, STREAM, VERSION, body_bytes_max, stand_ins, token
+from ._wire import PAYLOAD_BYTES_MAX, PROGRESS_BYTES_MAX, STREAM, VERSION, body_bytes_max, stand_ins, token
 from .client import Client, RequestError
 
 T = TypeVar("T")
@@ -37,6 +38,8 @@ _ACK_WAIT_MIN = 0.5
 _NO_LIMITS = 10039
 _RETRY_SECONDS_MAX = 5.0
 _ANSWER_SECONDS = 5.0
+# How long a result waits for the progress that was said before it.
+_PROGRESS_SECONDS = 1.0
 _DETAIL_CHARS_MAX = 4000
 
 
@@ -56,6 +59,10 @@ class TaskFailure(Exception):
         super().__init__(title)
         self.error = {"type": type, "title": title, "detail": detail, "status": status}
         self.retryable, self.retry_after = retryable, retry_after
+
+
+def _nowhere(value: Any) -> None:
+    """Where the progress of a task goes that no worker has made."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +87,38 @@ class Task(Generic[T]):
     correlation_id: str | None = None
     # Set when nobody wants the result any more. A handler that is a coroutine is cancelled, too.
     cancelled: threading.Event = field(default_factory=threading.Event)
+    # `progress(value)` says how far the work is, as JSON of at most 64 KiB, to those who listen at this moment. What
+    # the broker does not get is lost, and logged; a value that is no JSON or is larger is refused with a TaskFailure.
+    progress: Callable[[Any], None] = field(default=_nowhere, repr=False, compare=False)
+
+
+class _Progress:
+    """Publishes how far a task is, in order, for a coroutine or a function in a thread."""
+
+    def __init__(self, nc: Nats, subject: str, task: Task[Any]):
+        self._nc, self._subject, self._task = nc, subject, task
+        self._loop, self._turn = asyncio.get_running_loop(), asyncio.Lock()
+        self._last: concurrent.futures.Future[None] | None = None
+
+    def __call__(self, value: Any) -> None:
+        body = _progress(self._task, value)
+        if not self._task.cancelled.is_set() and not self._loop.is_closed():
+            self._last = asyncio.run_coroutine_threadsafe(self._send(body), self._loop)
+
+    async def sent(self) -> None:
+        """Waits for what was said, so that it is heard before the result."""
+        if self._last is not None:
+            await asyncio.wait({asyncio.wrap_future(self._last)}, timeout=_PROGRESS_SECONDS)
+
+    async def _send(self, body: bytes) -> None:
+        task = self._task
+        headers = {"Staunch-Task": task.id, "Staunch-Instance": task.instance_id, "Staunch-Attempt": str(task.attempt)}
+        headers |= {"traceparent": task.traceparent} if task.traceparent else {}
+        try:
+            async with self._turn:
+                await self._nc.publish(self._subject, body, headers=headers)
+        except Exception as error:  # noqa: BLE001 - the work goes on without
+            log.warning("the progress of task %s is lost: %s", task.id, str(error) or type(error).__name__)
 
 
 @dataclass
@@ -265,8 +304,9 @@ class Worker:
                 log.warning("%s: no sign of life was sent: %s", handler.name, error)
 
     async def _work(self, handler: _Handler, task: Task[Any]) -> None:
+        said = _Progress(self._nc, f"staunch.task-progress.{handler.name}.{token(task.id)}", task)
         try:
-            task = await self._whole(task)
+            task = replace(await self._whole(task), progress=said)
             if handler.decode is not None:
                 task = _decoded(task, handler.decode)
             if inspect.iscoroutinefunction(handler.work):
@@ -285,6 +325,7 @@ class Worker:
             log.warning("%s: task %s fails", handler.name, task.id, exc_info=error)
             failure = TaskFailure(type(error).__name__, detail=str(error), retryable=True)
             report = Report(_failed(task.attempt, failure))
+        await said.sent()
         await self._send(handler, task.id, task.attempt, task.traceparent, report)
 
     async def _report(self, task: Task[Any], output: Any) -> Report:
@@ -396,6 +437,23 @@ def _result(attempt: int, **members: Any) -> bytes:
     except (TypeError, ValueError, RecursionError) as error:
         raise TaskFailure("the result is not JSON", type="ResultUnfit", detail=str(error)) from error
     return text.encode()
+
+
+def _progress(task: Task[Any], value: Any) -> bytes:
+    """The body of the message about the progress of a task."""
+    try:
+        said = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise TaskFailure("the progress is not JSON", type="ProgressUnfit", detail=str(error)) from error
+    if len(said) > PROGRESS_BYTES_MAX:
+        raise TaskFailure(
+            f"the progress has {len(said)} bytes, more than the {PROGRESS_BYTES_MAX} that it may have",
+            type="ProgressTooLarge",
+            detail="say how far the work is, and return what is large as the result",
+        )
+    about = {"taskId": task.id, "taskType": task.type, "taskVersion": task.version}
+    about |= {"workflowInstanceId": task.instance_id, "attempt": task.attempt}
+    return json.dumps(about).encode()[:-1] + b',"progress":' + said + b"}"
 
 
 def _failed(attempt: int, failure: TaskFailure) -> bytes:
