@@ -8,6 +8,7 @@
 mod api;
 mod bucket;
 mod connection;
+mod election;
 mod ensure;
 mod figures;
 mod heal;

@@ -7,7 +7,7 @@ use async_nats::HeaderMap;
 use async_nats::datetime::DateTime;
 use async_nats::jetstream::AckKind;
 use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, pull};
-use async_nats::jetstream::kv::{EntryErrorKind, Operation, Store};
+use async_nats::jetstream::kv::{self, EntryErrorKind, Operation, Store};
 use async_nats::jetstream::object_store::{
     self, GetErrorKind, InfoErrorKind, ObjectInfo, ObjectMetadata, ObjectStore,
 };
@@ -32,9 +32,9 @@ use crate::api::{
     WRONG_LAST_SEQUENCE_CONSTANT, headers_out, message_in,
 };
 use crate::bucket::OPERATION;
+use crate::election;
 use crate::incarnation::{self, Incarnation, SURE_FOR};
 use crate::object::{Cut, Reading};
-use crate::options::ANSWER_MAX;
 
 /// A message that is not settled after this time comes again.
 const SETTLE_MAX: Duration = Duration::from_secs(30);
@@ -69,10 +69,11 @@ impl Outside for NatsBus {
 
     async fn store(&self, message: Message, timeout: Duration) -> Result<Stored, OutsideError> {
         let inner = self.open().map_err(refused)?;
-        let subject = message.subject.clone();
+        let subject = &message.subject;
         let headers = headers_out(&message.headers).map_err(refused)?;
-        let payload = Bytes::from(message.payload);
-        let stored = inner.data_api.stored(subject.clone(), headers, payload, timeout).await;
+        let (payload, is_same) = (Bytes::from(message.payload), headers.get(MESSAGE_ID).is_some());
+        let stored =
+            election::stored(&inner.data_api, subject, &headers, &payload, is_same, timeout).await;
         let what = format!("the message to {subject}");
         let answer = stored.map_err(|failure| match failure {
             ApiError::NoResponders => {
@@ -85,15 +86,7 @@ impl Outside for NatsBus {
     }
 
     async fn key(&self, bucket: &str, key: &str) -> Result<Option<KeyValue>, OutsideError> {
-        let what = format!("the key {key} of the bucket {bucket}");
-        let entry = self.bucket(bucket).await?.entry(key).await.map_err(|error| {
-            let text = format!("{what}: {error}");
-            match error.kind() {
-                EntryErrorKind::InvalidKey => OutsideError::Refused(text),
-                EntryErrorKind::TimedOut => OutsideError::Late(text),
-                EntryErrorKind::Other => OutsideError::Unavailable(text),
-            }
-        })?;
+        let entry = self.outlasted(|| self.entry(bucket, key).boxed()).await?;
         let entry = entry.filter(|entry| entry.operation == Operation::Put);
         Ok(entry.map(|entry| KeyValue { value: entry.value, revision: entry.revision }))
     }
@@ -117,9 +110,9 @@ impl Outside for NatsBus {
         }
         let subject = format!("$KV.{bucket}.{key}");
         let payload = value.unwrap_or_default();
-        let answer = inner.data_api.publish(subject.clone(), headers, payload, ANSWER_MAX).await;
-        match answer {
-            Ok(stored) => Ok(Put::Won(stored.sequence)),
+        let (api, within) = (&inner.data_api, election::ELECTION_MAX);
+        match election::stored(api, &subject, &headers, &payload, true, within).await {
+            Ok(stored) => Ok(Put::Won(stored["seq"].as_u64().unwrap_or_default())),
             Err(ApiError::Refused { code: WRONG_LAST_SEQUENCE, text }) => {
                 let at = text.rsplit_once(' ').and_then(|(_, number)| number.parse().ok());
                 match at {
@@ -147,7 +140,8 @@ impl Outside for NatsBus {
     ) -> Result<Option<Content>, OutsideError> {
         let what = object_of(store, name);
         for _ in 0..READS_MAX {
-            let Some((object, opened)) = self.found_object(store, name).await? else {
+            let found = self.outlasted(|| self.found_object(store, name).boxed()).await?;
+            let Some((object, opened)) = found else {
                 return Ok(None);
             };
             if object.info().size > bytes_max {
@@ -173,7 +167,7 @@ impl Outside for NatsBus {
         if about.and_then(|about| about.options?.link).is_some() {
             return Err(OutsideError::Refused(format!("{} is a link", object_of(store, name))));
         }
-        let found = self.found_object(store, name).await?;
+        let found = self.outlasted(|| self.found_object(store, name).boxed()).await?;
         let Some((object, opened)) = found else { return Ok(None) };
         let (size, content_type) = (object.info().size as u64, content_type(object.info()));
         let what = object_of(store, name);
@@ -195,13 +189,12 @@ impl Outside for NatsBus {
         name: &str,
         content: Content,
     ) -> Result<(), OutsideError> {
-        let what = object_of(store, name);
         let kind = content.content_type.map(|kind| (header::CONTENT_TYPE.to_owned(), kind));
         let headers = kind.map(|kind| headers_out(&Headers::from([kind])));
         let headers = headers.transpose().map_err(refused)?;
         let about = ObjectMetadata { name: name.to_owned(), headers, ..ObjectMetadata::default() };
-        let put = self.object_store(store).await?.put(about, &mut &*content.bytes).await;
-        put.map(drop).map_err(|error| OutsideError::Unavailable(format!("{what}: {error}")))
+        let put = || self.put_object(store, &about, &content.bytes).boxed();
+        self.outlasted(put).await
     }
 
     async fn remove_object(&self, store: &str, name: &str) -> Result<(), OutsideError> {
@@ -381,6 +374,29 @@ impl NatsBus {
         let context = &self.open().map_err(refused)?.data_context;
         let found = context.get_object_store(store).await;
         found.map_err(|error| missing(&error, format!("the object store {store}")))
+    }
+
+    async fn entry(&self, bucket: &str, key: &str) -> Result<Option<kv::Entry>, OutsideError> {
+        self.bucket(bucket).await?.entry(key).await.map_err(|error| {
+            let text = format!("the key {key} of the bucket {bucket}: {error}");
+            match error.kind() {
+                EntryErrorKind::InvalidKey => OutsideError::Refused(text),
+                EntryErrorKind::TimedOut => OutsideError::Late(text),
+                EntryErrorKind::Other => OutsideError::Unavailable(text),
+            }
+        })
+    }
+
+    async fn put_object(
+        &self,
+        store: &str,
+        about: &ObjectMetadata,
+        mut bytes: &[u8],
+    ) -> Result<(), OutsideError> {
+        let put = self.object_store(store).await?.put(about.clone(), &mut bytes).await;
+        put.map(drop).map_err(|error| {
+            OutsideError::Unavailable(format!("{}: {error}", object_of(store, &about.name)))
+        })
     }
 
     async fn found_object(

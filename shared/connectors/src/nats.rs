@@ -20,6 +20,8 @@ use crate::depot::Depot;
 
 /// The wait for an answer, where the call does not say one.
 const ANSWER_TIME: Duration = Duration::from_secs(5);
+/// The usual wait until a stream has a message: longer than its servers need to choose a new leader.
+const STORED_TIME: Duration = Duration::from_secs(20);
 /// The headers of the Services API that mark an error.
 const ERROR: &str = "Nats-Service-Error";
 const ERROR_CODE: &str = "Nats-Service-Error-Code";
@@ -85,7 +87,11 @@ impl Nats {
         timeout: Option<Duration>,
         traceparent: Option<&str>,
     ) -> CallEnd {
-        let done = self.done(call, key, of, timeout.unwrap_or(ANSWER_TIME), traceparent).await;
+        let usual = match call {
+            NatsCall::Publish { .. } => STORED_TIME,
+            _ => ANSWER_TIME,
+        };
+        let done = self.done(call, key, of, timeout.unwrap_or(usual), traceparent).await;
         done.map_or_else(|end| end, CallEnd::Done)
     }
 
