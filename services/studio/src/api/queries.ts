@@ -1,4 +1,4 @@
-import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions, skipToken, useQuery } from "@tanstack/react-query";
 import { parseMetrics } from "../lib/metrics";
 import { get, id, json, post, send } from "./client";
 import { can } from "./session";
@@ -77,6 +77,20 @@ export function useCounts(filters: Api["ListRequest"][], key: unknown = filters)
   });
 }
 
+/** How many instances match one filter: a figure that fails by itself. */
+export function useCount(filter: Api["ListRequest"], key: string) {
+  return useQuery({
+    queryKey: ["counts", "one", key],
+    enabled: can("read:workflow-instances"),
+    queryFn: async ({ signal }) => {
+      const body = { ...filter, page: 0, pageSize: 0 };
+      const path = "/workflow-instances/query";
+      return (await json<Api["InstancePage"]>(path, { method: "POST", body, signal })).totalCount;
+    },
+    refetchInterval: 30_000,
+  });
+}
+
 /** The server counts up to this many instances of a state. */
 export const COUNTED_MAX = 100_000;
 
@@ -116,11 +130,14 @@ export const statsQuery = (instance: string) =>
     queryFn: () => post<Api["Report"]>("/activity-executions/report", { workflowInstanceId: instance }),
   });
 
+/** A version by its id. An instance whose definition was never published has none: then nothing is asked. */
 export const versionQuery = (version: string) =>
   queryOptions({
     queryKey: ["version", version],
-    queryFn: ({ signal }) =>
-      get<Api["FullDefinition"]>(`/workflow-definitions/by-id/${id(version)}`, undefined, signal),
+    queryFn: version
+      ? ({ signal }) =>
+          get<Api["FullDefinition"]>(`/workflow-definitions/by-id/${id(version)}`, undefined, signal)
+      : skipToken,
     staleTime: 60_000,
   });
 

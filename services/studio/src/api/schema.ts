@@ -44,7 +44,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Resumes the bookmark of a token, once. */
+        /** Resumes the bookmark of a token, once. A browser gets a page that says what came of it. */
         get: operations["get_bookmarks_resume_link"];
         put?: never;
         /** Resumes the bookmark of a token, once, with an input. */
@@ -439,6 +439,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/elsa/api/alterations/{id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stops a plan: it begins no more jobs, and those that it has not begun stay `Pending`. What it has done
+         *     stays done, and jobs that it has in hand are done to their end. One that is over stays as it is.
+         */
+        post: operations["post_alterations_id_stop"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/elsa/api/api-keys": {
         parameters: {
             query?: never;
@@ -575,7 +595,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Resumes the bookmark of a token, once. */
+        /** Resumes the bookmark of a token, once. A browser gets a page that says what came of it. */
         get: operations["get_bookmarks_resume"];
         put?: never;
         /** Resumes the bookmark of a token, once, with an input. */
@@ -945,7 +965,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the streams, buckets and consumers of Staunch hold, with their limits. One that is missing or
+         * What the streams, buckets, object stores and consumers of Staunch hold, with their limits. One that is missing or
          *     does not answer says so in `trouble`. The consumers are those that last: that of the executors, and one
          *     for each type and version of tasks.
          */
@@ -1265,7 +1285,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Triggers the event of a token, once. */
+        /** Triggers the event of a token, once. A browser gets a page that says what came of it. */
         get: operations["get_events_trigger"];
         put?: never;
         post?: never;
@@ -2142,9 +2162,54 @@ export interface paths {
          * Runs the tests of a test file with a workflow, as it is sent: it need not be saved.
          * @description `cases` is the text of the file, in YAML or JSON. Its members `definition` and `uses` count for nothing:
          *     `model` is the definition, and those that it uses as activities are read as a publication would. All
-         *     tests together have five seconds.
+         *     tests together have five seconds, and are at most 100.
          */
         post: operations["post_tests_cases"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elsa/api/tests/cases/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reads a test file, and says what is wrong with it; nothing runs and nothing is stored.
+         * @description `cases` is the text of the file, in YAML or JSON, or its content as an object, as definitions have it in
+         *     `customProperties["Staunch.Tests"]`: for an object the answer has its text in YAML. A file has at most 100
+         *     tests and 1 MiB.
+         */
+        post: operations["post_tests_cases_check"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elsa/api/tests/cases/make": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Makes a test of a test run of a workflow: it expects what the run does.
+         * @description The body is that of a test run, without `until`. The run is played as a test is played: it begins at
+         *     2026-01-01T00:00:00Z unless it says when, and secrets have made-up values, which are those of the test. Of
+         *     what it does, the test expects its status, outputs, lines, waiting activities and newest incident. A run
+         *     that is stopped, such as by a call that no answer fits, makes no test.
+         */
+        post: operations["post_tests_cases_make"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2643,7 +2708,8 @@ export interface paths {
         /**
          * Publishes the latest version.
          * @description The answer comes when every live node starts the new version; then `everywhere` is true.
-         *     Otherwise `missing` names the nodes that do not, and the cache-notifiers if none has answered.
+         *     Otherwise `missing` names the nodes that do not. Where no cache-notifier answers, `unconfirmed` says so:
+         *     it is not known which nodes start it, and `missing` names none.
          *     `validationErrors` has all problems of a definition.
          */
         post: operations["post_workflow_definitions_definitionId_publish"];
@@ -2821,9 +2887,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The 20 definitions with the most instances that have not ended. Of each state, the 5000 instances
-         *     that changed last are counted: `isCutShort` says that there may be more. An answer may be 5 seconds
-         *     old, and 20 times as old as its counting took: `countedAt` is the time of its counting.
+         * The definitions with instances that have not ended: those of `definitionIds`, or the 20 with the most
+         *     such instances. For those of `definitionIds`, `faulted` has the number of their faulted instances that
+         *     changed in the last 24 hours.
+         * @description Of each state, the 5000 instances that changed last are counted: `isCutShort` and `isFaultedCutShort`
+         *     say that there may be more. An answer may be 5 seconds old, and 20 times as old as its counting took:
+         *     `countedAt` is the time of its counting.
          */
         get: operations["get_workflow_instances_counts_by_definition"];
         put?: never;
@@ -3224,7 +3293,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Triggers the event of a token, once. */
+        /** Triggers the event of a token, once. A browser gets a page that says what came of it. */
         get: operations["get_events_trigger_link"];
         put?: never;
         post?: never;
@@ -4104,6 +4173,8 @@ export interface components {
              * @description RFC 3339: the time of the last save that changed this version.
              */
             savedAt?: string | null;
+            /** @description The activities that start its instances, the first 8; absent where there are none. */
+            starters?: components["schemas"]["Starter"][];
             toolVersion?: string | null;
             /** Format: int32 */
             version: number;
@@ -4529,6 +4600,12 @@ export interface components {
             /** @description Whether another attempt may succeed; yes if it is left out. */
             retryable?: boolean | null;
         };
+        /** @description The instances of a definition that faulted. */
+        FaultedOfDefinition: {
+            /** Format: int64 */
+            count: number;
+            definitionId: string;
+        };
         /** @description A document that cannot be used. */
         FaultyActivityType: {
             /** @description Its key in the bucket. */
@@ -4878,6 +4955,8 @@ export interface components {
              * @description Revision of the published pointer; 0 if the cluster could not be reached yet.
              */
             revision?: number | null;
+            /** @description Why it is not known which nodes have it: no cache-notifier has answered. Absent otherwise. */
+            unconfirmed?: string | null;
             /** @description Always empty: with a problem, the answer is 400. */
             validationErrors: Record<string, never>[];
             /** @description What its author should know, though it runs: each with `message`, `activityId`, `property`. */
@@ -5306,6 +5385,8 @@ export interface components {
                 expiresAt?: string | null;
                 id: string;
                 name: string;
+                /** @description The name of the user who made it, or the id of one who is gone; none where no user did. */
+                owner?: string | null;
                 permissions: string[];
             }[];
         };
@@ -5660,6 +5741,8 @@ export interface components {
             expiresAt?: string | null;
             id: string;
             name: string;
+            /** @description The name of the user who made it, or the id of one who is gone; none where no user did. */
+            owner?: string | null;
             permissions: string[];
             /** @description The key. It is shown only here. */
             key: string;
@@ -5684,6 +5767,8 @@ export interface components {
             expiresAt?: string | null;
             id: string;
             name: string;
+            /** @description The name of the user who made it, or the id of one who is gone; none where no user did. */
+            owner?: string | null;
             permissions: string[];
         };
         /** @description A label as it is to be; what is absent, null or empty is none. */
@@ -6895,6 +6980,8 @@ export interface components {
             everywhere?: boolean | null;
             /** @description Nodes that have not confirmed it yet. */
             missing?: string[] | null;
+            /** @description Why it is not known which nodes have it: no cache-notifier has answered. Absent otherwise. */
+            unconfirmed?: string | null;
         } & {
             [key: string]: unknown;
         };
@@ -7074,6 +7161,8 @@ export interface components {
              * @description Revision of the published pointer; 0 if the cluster could not be reached yet.
              */
             revision?: number | null;
+            /** @description Why it is not known which nodes have it: no cache-notifier has answered. Absent otherwise. */
+            unconfirmed?: string | null;
             /** @description Always empty: with a problem, the answer is 400. */
             validationErrors: Record<string, never>[];
             /** @description What its author should know, though it runs: each with `message`, `activityId`, `property`. */
@@ -7230,6 +7319,13 @@ export interface components {
         };
         /** @description What the request asked for. */
         StartedOrListed: components["schemas"]["InstanceStatus"] | components["schemas"]["InstancePage"];
+        /** @description An activity that starts instances of its definition, once it is published. */
+        Starter: {
+            activityId: string;
+            activityType: string;
+            /** @description The schedule, path, event, subject or bucket, where it is a text and no expression. */
+            value?: string | null;
+        };
         /** @description The instances in one state. */
         StateCount: {
             /**
@@ -7296,6 +7392,16 @@ export interface components {
              */
             totalCount: number;
         };
+        /** @description A plan that was asked to stop. */
+        Stopped: {
+            /** Format: date-time */
+            completedAt?: string | null;
+            planId: string;
+            /** @description `Completed` or `Failed`. */
+            status: string;
+            /** @description It was stopped by this call; false for one that was over already. */
+            stopped: boolean;
+        };
         /** @description A store of variables. */
         StorageDriver: {
             deprecated: boolean;
@@ -7324,6 +7430,7 @@ export interface components {
              */
             bytesMax?: number | null;
             isBucket: boolean;
+            isObjectStore: boolean;
             /**
              * Format: int64
              * @description Messages, or values of keys.
@@ -7424,6 +7531,11 @@ export interface components {
             /** Format: int32 */
             version: number;
         };
+        /** @description A test that was made of a run. */
+        TestCaseMade: {
+            /** @description The test, as it is in a test file. */
+            case: Record<string, never>;
+        };
         /** @description The result of one test. */
         TestCaseRun: {
             /** @description What differs from what is expected. */
@@ -7442,11 +7554,36 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** @description A test file to read or to write. */
+        TestCasesCheck: {
+            /** @description The text of a test file, in YAML or JSON, or its content as an object. */
+            cases: components["schemas"]["Json"];
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description The content of a test file, as text and as an object. */
+        TestCasesChecked: {
+            /** @description The content as an object; null for a text that is no object in YAML or JSON. */
+            cases: Record<string, never> | null;
+            /** @description What is wrong with it, at most 100; none if `staunch test` takes it. */
+            flaws: components["schemas"]["TestFlaw"][];
+            /** @description The content as text: the one that was sent, or YAML that was written for the object. */
+            text: string;
+        };
         /** @description The results of tests. */
         TestCasesRun: {
             cases: components["schemas"]["TestCaseRun"][];
             /** @description Every test passed. */
             passed: boolean;
+        };
+        /** @description A mistake in a test file. */
+        TestFlaw: {
+            /** @description From 1 on, in characters. */
+            column: number;
+            /** @description From 1 on, in `text`. */
+            line: number;
+            /** @description The mistake and its correction. */
+            message: string;
         };
         /** @description An incident of a test run. */
         TestIncident: {
@@ -7580,8 +7717,14 @@ export interface components {
              * @description The most that were counted in each state.
              */
             countedMax: number;
+            /** @description The faulted instances of the definitions that are asked for; a definition without any is not there. */
+            faulted: components["schemas"]["FaultedOfDefinition"][];
+            /** @description The time from which faulted instances are counted. */
+            faultedSince: string;
             /** @description A state has as many as are counted: there may be more. */
             isCutShort: boolean;
+            /** @description As many are faulted as are counted: there may be more. */
+            isFaultedCutShort: boolean;
             items: components["schemas"]["UnfinishedOfDefinition"][];
             /**
              * Format: int64
@@ -8677,6 +8820,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Traceparent: components["headers"]["Traceparent"];
                     "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8695,6 +8839,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["LinkFollowed"];
+                    "text/html": string;
                 };
             };
             /** @description The answer to a link. */
@@ -8706,6 +8851,7 @@ export interface operations {
                     "X-Staunch-Detail": components["headers"]["X-Staunch-Detail"];
                     Location: components["headers"]["Location"];
                     "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8724,6 +8870,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["LinkFollowed"];
+                    "text/html": string;
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -8734,9 +8881,11 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Traceparent: components["headers"]["Traceparent"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
                     [name: string]: unknown;
                 };
                 content: {
+                    "text/html": string;
                     /**
                      * @example {
                      *       "type": "urn:staunch:problem:not-found",
@@ -8754,7 +8903,34 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            409: components["responses"]["Conflict"];
+            /** @description It does not fit what is there: `detail` says why */
+            409: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:unfit",
+                     *       "title": "Unfit",
+                     *       "status": 409,
+                     *       "detail": "It does not fit what is there: `detail` says why",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "It does not fit what is there: `detail` says why"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             429: components["responses"]["TooManyRequests"];
             /** @description A fault of this server: its log has the `incident` */
             500: {
@@ -10789,6 +10965,62 @@ export interface operations {
             504: components["responses"]["TooSlow"];
         };
     };
+    post_alterations_id_stop: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of the plan
+                 * @example retry-orders
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A plan that was asked to stop. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "completedAt": "2026-01-31T08:00:00.000Z",
+                     *       "planId": "text",
+                     *       "status": "text",
+                     *       "stopped": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Stopped"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
     get_api_keys: {
         parameters: {
             query?: never;
@@ -10816,6 +11048,7 @@ export interface operations {
                      *           "expiresAt": "2026-01-31T08:00:00.000Z",
                      *           "id": "order-7",
                      *           "name": "Order",
+                     *           "owner": "text",
                      *           "permissions": [
                      *             "read:workflow-instances"
                      *           ]
@@ -10961,7 +11194,7 @@ export interface operations {
                  * @description Only entries of this change, such as `definition.publish`; the refusal of another word names all
                  * @example activity-type.delete
                  */
-                what?: "activity-type.delete" | "activity-type.register" | "activity.test" | "alterations.submit" | "application.create" | "application.delete" | "cluster.validate" | "dead-letter.delete" | "dead-letter.replay" | "definition.delete" | "definition.import" | "definition.label" | "definition.publish" | "definition.refresh" | "definition.retract" | "definition.revert" | "definition.save" | "demo.kill-executor" | "event.raise" | "instance.alter" | "instance.cancel" | "instance.delete" | "instance.export" | "instance.import" | "instance.restart" | "instance.resume" | "instance.retention" | "instance.start" | "key.create" | "key.delete" | "label.create" | "label.delete" | "label.update" | "login" | "login.refuse" | "logout" | "request.refuse" | "role.create" | "role.delete" | "role.update" | "runtime.drain" | "runtime.pause" | "runtime.resume" | "schedule.pause" | "schedule.resume" | "schedule.trigger" | "secret.create" | "secret.delete" | "secret.rekey" | "secret.revoke" | "secret.rotate" | "secret.test" | "secret.update" | "session.reuse" | "signing-key.delete" | "signing-key.rotate" | "task.complete" | "task.fail" | "task.take" | "token.bookmark.resume" | "token.event.trigger" | "token.grant" | "token.refuse" | "user.create" | "user.delete" | "user.password" | "user.update" | "version.delete" | "workflow.test";
+                what?: "activity-type.delete" | "activity-type.register" | "activity.test" | "alterations.stop" | "alterations.submit" | "application.create" | "application.delete" | "cluster.validate" | "dead-letter.delete" | "dead-letter.replay" | "definition.delete" | "definition.import" | "definition.label" | "definition.publish" | "definition.refresh" | "definition.retract" | "definition.revert" | "definition.save" | "demo.kill-executor" | "event.raise" | "instance.alter" | "instance.cancel" | "instance.delete" | "instance.export" | "instance.import" | "instance.restart" | "instance.resume" | "instance.retention" | "instance.start" | "key.create" | "key.delete" | "label.create" | "label.delete" | "label.update" | "login" | "login.refuse" | "logout" | "request.refuse" | "role.create" | "role.delete" | "role.update" | "runtime.drain" | "runtime.pause" | "runtime.resume" | "schedule.pause" | "schedule.resume" | "schedule.trigger" | "secret.create" | "secret.delete" | "secret.rekey" | "secret.revoke" | "secret.rotate" | "secret.test" | "secret.update" | "session.reuse" | "signing-key.delete" | "signing-key.rotate" | "task.complete" | "task.fail" | "task.take" | "token.bookmark.resume" | "token.event.trigger" | "token.grant" | "token.refuse" | "user.create" | "user.delete" | "user.password" | "user.update" | "version.delete" | "workflow.test";
                 /**
                  * @description Only entries about this target
                  * @example order
@@ -11480,6 +11713,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Traceparent: components["headers"]["Traceparent"];
                     "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11498,6 +11732,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["LinkFollowed"];
+                    "text/html": string;
                 };
             };
             /** @description The answer to a link. */
@@ -11509,6 +11744,7 @@ export interface operations {
                     "X-Staunch-Detail": components["headers"]["X-Staunch-Detail"];
                     Location: components["headers"]["Location"];
                     "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11527,6 +11763,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["LinkFollowed"];
+                    "text/html": string;
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -11537,9 +11774,11 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Traceparent: components["headers"]["Traceparent"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
                     [name: string]: unknown;
                 };
                 content: {
+                    "text/html": string;
                     /**
                      * @example {
                      *       "type": "urn:staunch:problem:not-found",
@@ -11557,7 +11796,34 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            409: components["responses"]["Conflict"];
+            /** @description It does not fit what is there: `detail` says why */
+            409: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:unfit",
+                     *       "title": "Unfit",
+                     *       "status": 409,
+                     *       "detail": "It does not fit what is there: `detail` says why",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "It does not fit what is there: `detail` says why"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             429: components["responses"]["TooManyRequests"];
             /** @description A fault of this server: its log has the `incident` */
             500: {
@@ -12651,6 +12917,7 @@ export interface operations {
                      *             "text"
                      *           ],
                      *           "revision": 1,
+                     *           "unconfirmed": "text",
                      *           "validationErrors": [
                      *             {}
                      *           ],
@@ -13447,6 +13714,7 @@ export interface operations {
                      *           "bytes": 1,
                      *           "bytesMax": 1,
                      *           "isBucket": false,
+                     *           "isObjectStore": false,
                      *           "messages": 1,
                      *           "name": "Order",
                      *           "replicas": 1,
@@ -14476,6 +14744,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Traceparent: components["headers"]["Traceparent"];
                     "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14494,6 +14763,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["LinkFollowed"];
+                    "text/html": string;
                 };
             };
             /** @description The answer to a link. */
@@ -14505,6 +14775,7 @@ export interface operations {
                     "X-Staunch-Detail": components["headers"]["X-Staunch-Detail"];
                     Location: components["headers"]["Location"];
                     "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14523,6 +14794,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["LinkFollowed"];
+                    "text/html": string;
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -14533,9 +14805,11 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Traceparent: components["headers"]["Traceparent"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
                     [name: string]: unknown;
                 };
                 content: {
+                    "text/html": string;
                     /**
                      * @example {
                      *       "type": "urn:staunch:problem:not-found",
@@ -14553,7 +14827,34 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            409: components["responses"]["Conflict"];
+            /** @description It does not fit what is there: `detail` says why */
+            409: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:unfit",
+                     *       "title": "Unfit",
+                     *       "status": 409,
+                     *       "detail": "It does not fit what is there: `detail` says why",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "It does not fit what is there: `detail` says why"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             429: components["responses"]["TooManyRequests"];
             /** @description A fault of this server: its log has the `incident` */
             500: {
@@ -18478,6 +18779,160 @@ export interface operations {
             504: components["responses"]["TooSlow"];
         };
     };
+    post_tests_cases_check: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "cases": "tests:\n  it sends:\n    pins: {rate: {}}\n    expect: {lines: [sent]}\n"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TestCasesCheck"];
+            };
+        };
+        responses: {
+            /** @description The content of a test file, as text and as an object. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "cases": {},
+                     *       "flaws": [
+                     *         {
+                     *           "column": 1,
+                     *           "line": 1,
+                     *           "message": "waits for the event Approved"
+                     *         }
+                     *       ],
+                     *       "text": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TestCasesChecked"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
+    post_tests_cases_make: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of this change, of the caller's choice: a repeat of the request with the same key changes nothing more, and gets the same answer for a day. It belongs to the caller, the method and the path: at another path it is another key
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "model": {
+                 *         "definitionId": "order",
+                 *         "root": {
+                 *           "type": "Elsa.Sequence",
+                 *           "id": "steps",
+                 *           "activities": [
+                 *             {
+                 *               "type": "Elsa.SendHttpRequest",
+                 *               "id": "rate",
+                 *               "url": "https://rates.example.com/"
+                 *             },
+                 *             {
+                 *               "type": "Elsa.WriteLine",
+                 *               "id": "line",
+                 *               "text": "sent"
+                 *             }
+                 *           ]
+                 *         }
+                 *       },
+                 *       "input": {
+                 *         "amount": 120
+                 *       },
+                 *       "calls": {
+                 *         "GET https://rates.example.com/*": {
+                 *           "status": 200,
+                 *           "body": {
+                 *             "price": 12
+                 *           }
+                 *         }
+                 *       },
+                 *       "pins": {
+                 *         "line": {
+                 *           "outcome": "Done"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["WorkflowTest"];
+            };
+        };
+        responses: {
+            /** @description A test that was made of a run. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "case": {}
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TestCaseMade"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["BodyTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TooSlow"];
+        };
+    };
     post_tests_workflows: {
         parameters: {
             query?: never;
@@ -18783,6 +19238,13 @@ export interface operations {
                      *           "name": "Order",
                      *           "providerName": "text",
                      *           "savedAt": "2026-01-31T08:00:00.000Z",
+                     *           "starters": [
+                     *             {
+                     *               "activityId": "approve",
+                     *               "activityType": "Elsa.Event",
+                     *               "value": "text"
+                     *             }
+                     *           ],
                      *           "toolVersion": "3.6.0.0",
                      *           "version": 3
                      *         }
@@ -19336,6 +19798,7 @@ export interface operations {
                      *         "text"
                      *       ],
                      *       "revision": 1,
+                     *       "unconfirmed": "text",
                      *       "validationErrors": [
                      *         {}
                      *       ],
@@ -19422,6 +19885,7 @@ export interface operations {
                      *         "text"
                      *       ],
                      *       "revision": 1,
+                     *       "unconfirmed": "text",
                      *       "validationErrors": [
                      *         {}
                      *       ],
@@ -19571,6 +20035,7 @@ export interface operations {
                      *         "text"
                      *       ],
                      *       "revision": 1,
+                     *       "unconfirmed": "text",
                      *       "validationErrors": [
                      *         {}
                      *       ],
@@ -19657,6 +20122,7 @@ export interface operations {
                      *         "text"
                      *       ],
                      *       "revision": 1,
+                     *       "unconfirmed": "text",
                      *       "validationErrors": [
                      *         {}
                      *       ],
@@ -21931,6 +22397,7 @@ export interface operations {
                      *         "text"
                      *       ],
                      *       "revision": 1,
+                     *       "unconfirmed": "text",
                      *       "validationErrors": [
                      *         {}
                      *       ],
@@ -22087,6 +22554,7 @@ export interface operations {
                      *         "text"
                      *       ],
                      *       "revision": 1,
+                     *       "unconfirmed": "text",
                      *       "validationErrors": [
                      *         {}
                      *       ],
@@ -22270,7 +22738,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The definition, with `everywhere` and `missing` */
+            /** @description The definition, with `everywhere`, `missing` and `unconfirmed` */
             200: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -22339,7 +22807,8 @@ export interface operations {
                      *       "everywhere": false,
                      *       "missing": [
                      *         "text"
-                     *       ]
+                     *       ],
+                     *       "unconfirmed": "text"
                      *     }
                      */
                     "application/json": components["schemas"]["RetractedDefinition"];
@@ -22454,6 +22923,13 @@ export interface operations {
                      *       "name": "Order",
                      *       "providerName": "text",
                      *       "savedAt": "2026-01-31T08:00:00.000Z",
+                     *       "starters": [
+                     *         {
+                     *           "activityId": "approve",
+                     *           "activityType": "Elsa.Event",
+                     *           "value": "text"
+                     *         }
+                     *       ],
                      *       "toolVersion": "3.6.0.0",
                      *       "version": 3
                      *     }
@@ -22654,6 +23130,13 @@ export interface operations {
                      *         "name": "Order",
                      *         "providerName": "text",
                      *         "savedAt": "2026-01-31T08:00:00.000Z",
+                     *         "starters": [
+                     *           {
+                     *             "activityId": "approve",
+                     *             "activityType": "Elsa.Event",
+                     *             "value": "text"
+                     *           }
+                     *         ],
                      *         "toolVersion": "3.6.0.0",
                      *         "version": 3
                      *       }
@@ -23445,7 +23928,15 @@ export interface operations {
     };
     get_workflow_instances_counts_by_definition: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Only instances of these definitions
+                 * @example [
+                 *       "order"
+                 *     ]
+                 */
+                definitionIds?: string[];
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -23465,7 +23956,15 @@ export interface operations {
                      * @example {
                      *       "countedAt": "2026-01-31T08:00:00.000Z",
                      *       "countedMax": 1,
+                     *       "faulted": [
+                     *         {
+                     *           "count": 1,
+                     *           "definitionId": "order"
+                     *         }
+                     *       ],
+                     *       "faultedSince": "text",
                      *       "isCutShort": false,
+                     *       "isFaultedCutShort": false,
                      *       "items": [
                      *         {
                      *           "count": 1,
@@ -25888,6 +26387,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Traceparent: components["headers"]["Traceparent"];
                     "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -25906,6 +26406,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["LinkFollowed"];
+                    "text/html": string;
                 };
             };
             /** @description The answer to a link. */
@@ -25917,6 +26418,7 @@ export interface operations {
                     "X-Staunch-Detail": components["headers"]["X-Staunch-Detail"];
                     Location: components["headers"]["Location"];
                     "X-Elsa-Workflow-Instance-Id": components["headers"]["X-Elsa-Workflow-Instance-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -25935,6 +26437,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["LinkFollowed"];
+                    "text/html": string;
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -25945,9 +26448,11 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     Traceparent: components["headers"]["Traceparent"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
                     [name: string]: unknown;
                 };
                 content: {
+                    "text/html": string;
                     /**
                      * @example {
                      *       "type": "urn:staunch:problem:not-found",
@@ -25965,7 +26470,34 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            409: components["responses"]["Conflict"];
+            /** @description It does not fit what is there: `detail` says why */
+            409: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Traceparent: components["headers"]["Traceparent"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                    /**
+                     * @example {
+                     *       "type": "urn:staunch:problem:unfit",
+                     *       "title": "Unfit",
+                     *       "status": 409,
+                     *       "detail": "It does not fit what is there: `detail` says why",
+                     *       "instance": "/elsa/api/workflow-instances/order-7",
+                     *       "errors": {
+                     *         "generalErrors": [
+                     *           "It does not fit what is there: `detail` says why"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             429: components["responses"]["TooManyRequests"];
             /** @description A fault of this server: its log has the `incident` */
             500: {

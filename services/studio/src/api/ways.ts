@@ -11,8 +11,20 @@ export function readWays(content: string | null | undefined): readonly Way[] | u
 }
 
 /** The ways that are on; undefined where the page does not say, as with a server of an earlier version. */
-export const waysOn = (): readonly Way[] | undefined =>
-  readWays(document.querySelector('meta[name="staunch-authentication"]')?.getAttribute("content"));
+export const waysOn = (): readonly Way[] | undefined => {
+  if (typeof document === "undefined") return undefined;
+  return readWays(document.querySelector('meta[name="staunch-authentication"]')?.getAttribute("content"));
+};
+
+/** Whether there is something to sign in to: where the page does not say, there may be. */
+export const canSignIn = (ways = waysOn()): boolean => ways === undefined || ways.length > 0;
+
+/** What the server calls a caller where nobody has to sign in. */
+const NOBODY = "local";
+
+/** The name of a caller, where it tells one person from another. */
+export const personNamed = (who: string): string | undefined =>
+  who === NOBODY ? undefined : who.replace(/^user:/, "");
 
 /** Whether a request without credentials is refused in any case. */
 export const isSignInNeeded = (ways = waysOn()): boolean => ways !== undefined && ways.length > 0;

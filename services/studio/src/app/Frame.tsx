@@ -10,6 +10,7 @@ import { Page } from "../ui/Page";
 import { Denied } from "../ui/States";
 import { startLive, useLiveReload } from "./live";
 import { Mark } from "./Mark";
+import { NatsBar } from "./NatsBar";
 import { Palette } from "./Palette";
 import { isInBar, lackedAt, offered, PAGES } from "./pages";
 import { StaleBar } from "./StaleBar";
@@ -115,6 +116,7 @@ export function Frame() {
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
         <TopBar onSearch={() => setPalette(true)} />
         <StaleBar />
+        <NatsBar />
         <main id="page" tabIndex={-1} className="min-h-0 flex-1 overflow-auto outline-none">
           <Inside />
         </main>

@@ -6,7 +6,7 @@ import type { Api } from "../api/types";
 import { isSignInNeeded } from "../api/ways";
 import { t } from "../text";
 import { giveBack } from "../ui/Dialog";
-import { Login } from "./Login";
+import { focusField, Login } from "./Login";
 
 /** The longest that the page waits to know what one may do; after that, it shows what the token says. */
 const PATIENCE_MS = 3000;
@@ -17,6 +17,8 @@ function Above({ children }: { children: ReactNode }) {
   useEffect(() => {
     const before = document.activeElement;
     box.current?.showModal();
+    // A dialog that opens gives the focus to its first button.
+    focusField(box.current);
     return () => giveBack(before);
   }, []);
   return (

@@ -21,7 +21,7 @@ export function HaltedNote() {
       <span className="min-w-0 break-words">
         {t.halted(by ?? undefined, reason ?? undefined)}{" "}
         {can("read:nodes") && (
-          <Link to="/cluster" className="link">
+          <Link to="/cluster" className="link underline">
             {t.rail.cluster}
           </Link>
         )}

@@ -14,6 +14,12 @@ const WHY = { none: t.login.why, user: t.login.again, key: t.login.keyRefused };
 
 const nameIn = (who: Session): string => (who.kind === "user" ? who.name : "");
 
+/** Gives the focus to the first field that has nothing in it yet. */
+export function focusField(around: ParentNode | null): void {
+  const fields = [...(around?.querySelectorAll("input") ?? [])];
+  (fields.find((field) => field.value === "") ?? fields[0])?.focus();
+}
+
 interface Props {
   /** The page beneath it is there again for the same person. */
   isKept?: boolean;
@@ -37,10 +43,7 @@ export function Login({ isKept, onDone }: Props) {
   const [lost, setLost] = useState<{ work: Unsaved; next: Session }>();
 
   const form = useRef<HTMLFormElement>(null);
-  useEffect(() => {
-    const fields = [...(form.current?.querySelectorAll("input") ?? [])];
-    (fields.find((field) => field.value === "") ?? fields[0])?.focus();
-  }, []);
+  useEffect(() => focusField(form.current), []);
 
   const wanted = (): Session =>
     way === "key" ? { kind: "key", key: key.trim() } : { kind: "user", name, access: "", refresh: "" };

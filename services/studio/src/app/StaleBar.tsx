@@ -1,4 +1,4 @@
-import { type Query, type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useSyncExternalStore } from "react";
 import { t } from "../text";
 import { Button } from "../ui/Button";
@@ -6,9 +6,7 @@ import { Icon } from "../ui/Icon";
 import { Time } from "../ui/Time";
 import { useNow } from "./clock";
 import { useLiveState } from "./live";
-import { isGone, staleSince } from "./stale";
-
-const errorOf = ({ state }: Query) => state.error ?? state.fetchFailureReason;
+import { errorOf, isGone, staleSince } from "./stale";
 
 /** Asks again what found nobody. */
 const askAgain = (client: QueryClient) =>

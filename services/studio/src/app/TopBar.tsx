@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import { post } from "../api/client";
 import { definitionQuery, instanceQuery, nodesQuery, versionQuery } from "../api/queries";
 import { can, session } from "../api/session";
+import { canSignIn } from "../api/ways";
 import type { TimeMode } from "../lib/format";
 import { t } from "../text";
 import { buttonClass } from "../ui/Button";
@@ -159,7 +160,7 @@ export function TopBar({ onSearch }: { onSearch: () => void }) {
             },
           },
           who.kind === "user" && { word: t.me.changePassword, act: () => setChanging(true) },
-          who.kind === "none" && { word: t.me.signIn, act: () => session.refuse() },
+          who.kind === "none" && canSignIn() && { word: t.me.signIn, act: () => session.refuse() },
           who.kind !== "none" && {
             word: out,
             act: () => {

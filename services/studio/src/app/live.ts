@@ -39,8 +39,13 @@ function changed(): void {
   for (const listener of listeners) listener();
 }
 
+/** Whether the past was heard since this page follows the events: unknown before the first answer. */
+let isHeard: boolean | undefined;
+
 function become(next: LinkState): void {
   state = next;
+  if (next.is === "open") isHeard = true;
+  else if (next.is !== "connecting") isHeard ??= false;
   changed();
 }
 
@@ -99,6 +104,7 @@ async function beginning(leaving: AbortSignal): Promise<string> {
 /** Follows the events from the beginning of what the feed shows on. */
 function begin(): () => void {
   const leaving = new AbortController();
+  isHeard = undefined;
   become({ is: "connecting" });
   void beginning(leaving.signal).then((after) => {
     if (leaving.signal.aborted) return;
@@ -141,6 +147,8 @@ function subscribe(listener: () => void): () => void {
 }
 
 export const useLiveState = (): LinkState => useSyncExternalStore(subscribe, () => state);
+/** Whether the feed is what happened; `false` where the events could not be asked for, so far. */
+export const useHeard = (): boolean | undefined => useSyncExternalStore(subscribe, () => isHeard);
 export const useFeed = (): Happening[] => useSyncExternalStore(subscribe, () => feed);
 
 /** Hears of events, the oldest first: of those that came together at once. */

@@ -1,3 +1,4 @@
+import type { Query } from "@tanstack/react-query";
 import { asProblem } from "../api/problem";
 
 /** What is known of a query: when its data came, and why its latest request failed. */
@@ -5,6 +6,9 @@ export interface Answer {
   at: number;
   error: unknown;
 }
+
+/** Why the latest request of a query failed, also while it is tried again. */
+export const errorOf = ({ state }: Query): unknown => state.error ?? state.fetchFailureReason;
 
 /** A connection is gone where nobody answers; a proxy says that the server behind it does not. */
 const GONE = [502, 504];

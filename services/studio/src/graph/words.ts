@@ -4,10 +4,14 @@ import { get } from "../api/client";
 import { can } from "../api/session";
 import { typeName } from "../lib/format";
 import { type ActivityType, Types } from "../model/descriptors";
-import type { Json } from "../model/json";
+import { isSame as isSameJson, type Json } from "../model/json";
 
 /** What a type of activities is called. */
 export type TypeWords = (type: string, version?: unknown) => string;
+
+/** Whether the server said the same: then nothing is made anew of it. */
+export const isSameTypes = (was: Types, now: Types): boolean =>
+  isSameJson(was.all as unknown as Json, now.all as unknown as Json);
 
 /** What the server says about the types of activities. */
 export const activityTypesQuery = queryOptions({
@@ -15,6 +19,8 @@ export const activityTypesQuery = queryOptions({
   queryFn: async ({ signal }) =>
     new Types((await get<{ items: ActivityType[] }>("/descriptors/activities", undefined, signal)).items),
   staleTime: 60_000,
+  structuralSharing: (was, now) =>
+    was instanceof Types && now instanceof Types && isSameTypes(was, now) ? was : now,
   refetchOnWindowFocus: false,
 });
 

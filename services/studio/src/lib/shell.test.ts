@@ -3,6 +3,8 @@ import { session } from "../api/session";
 import { curl, curlJson, quoted, served, staunch, storesOf } from "./shell";
 
 beforeEach(() => {
+  // The page does not say which ways to sign in there are.
+  vi.stubGlobal("document", { querySelector: () => null });
   vi.stubGlobal("sessionStorage", { setItem: vi.fn(), removeItem: vi.fn() });
 });
 
@@ -30,6 +32,15 @@ it("names a key where the server wants one, and never the one that is used here"
   expect(curl("/activity-types/Ship%20it/1", "-X DELETE")).toBe(
     "curl -X DELETE 'http://localhost/elsa/api/activity-types/Ship%20it/1' -H \"Authorization: ApiKey $STAUNCH_API_KEY\"",
   );
+});
+
+it("names what the server takes: a token where it knows no keys", () => {
+  session.set({ kind: "user", name: "alice", access: "a", refresh: "r" });
+  expect(curl("/tasks/pools", "", ["user"])).toBe(
+    'curl http://localhost/elsa/api/tasks/pools -H "Authorization: Bearer $TOKEN"',
+  );
+  for (const ways of [["user", "key"], undefined] as const)
+    expect(curl("/tasks/pools", "", ways)).toContain("ApiKey $STAUNCH_API_KEY");
 });
 
 it("names the server in lines that the server wrote", () => {

@@ -1,5 +1,6 @@
 import { ORIGIN } from "../api/base";
 import { authorization } from "../api/session";
+import { type Way, waysOn } from "../api/ways";
 
 /** A word as a shell takes it. */
 export const quoted = (word: string): string =>
@@ -31,13 +32,19 @@ export const served = (line: string, server = ORIGIN): string =>
     ? line
     : staunch(line.slice("staunch ".length), server);
 
-/** A line of `curl` for a path below the API, with a key where the server wants one; `flags` come first. */
-export const curl = (path: string, flags = ""): string =>
+/** The header that the server takes: a key, or the token of a login or an issuer where it has no keys. */
+const header = (ways: readonly Way[] | undefined): string =>
+  ways === undefined || ways.includes("key")
+    ? '-H "Authorization: ApiKey $STAUNCH_API_KEY"'
+    : '-H "Authorization: Bearer $TOKEN"';
+
+/** A line of `curl` for a path below the API, with credentials where the server wants some; `flags` come first. */
+export const curl = (path: string, flags = "", ways = waysOn()): string =>
   [
     "curl",
     ...(flags ? [flags] : []),
     quoted(`${ORIGIN}/elsa/api${path}`),
-    ...(authorization() ? ['-H "Authorization: ApiKey $STAUNCH_API_KEY"'] : []),
+    ...(authorization() ? [header(ways)] : []),
   ].join(" ");
 
 /** A line of `curl` that sends this as JSON. */

@@ -35,13 +35,13 @@ export interface Slot {
   activity?: Members;
 }
 
-function slotsOfItems(member: string, items: Json[]): Slot[] {
+function slotsOfItems(member: string, items: Json[], word: string): Slot[] {
   return items.flatMap((item, at): Slot[] => {
     const held = membersOf(item);
     if (!held) return [];
     const name = textOf(held.label) || textOf(held.name) || textOf(held.displayName);
-    const label =
-      name || (held.statusCode === undefined ? `${wordsOf(member)} ${at + 1}` : String(held.statusCode));
+    // Of a case that has no code yet, its number is known.
+    const label = name || String(held.statusCode ?? "") || `${word} ${at + 1}`;
     const place = (inner: string, word: string): Slot => ({
       slot: `${member}/${at}/${inner}`,
       label: word,
@@ -68,7 +68,9 @@ export function slotsOf(activity: Members, type: ActivityType | undefined): Slot
   const isFlowSwitch = typeOf(activity) === "Elsa.FlowSwitch";
   for (const [member, value] of Object.entries(activity)) {
     if (PLAIN.has(member) || member === childrenMember(activity) || isFlowSwitch) continue;
-    if (Array.isArray(value)) slots.push(...slotsOfItems(member, value));
+    if (!Array.isArray(value)) continue;
+    const input = type?.inputs.find((one) => memberOf(one.name) === member);
+    slots.push(...slotsOfItems(member, value, input?.displayName ?? wordsOf(member)));
   }
   for (const port of type?.ports ?? []) {
     if (port.type !== "Embedded") continue;

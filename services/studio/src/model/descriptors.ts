@@ -54,6 +54,9 @@ export interface ActivityType {
 
 /** Types by name: the newest version unless another one is asked for. */
 export class Types {
+  private static made = 0;
+  /** Another number for each set of types. */
+  readonly number = ++Types.made;
   private readonly newest = new Map<string, ActivityType>();
   private readonly exact = new Map<string, ActivityType>();
 

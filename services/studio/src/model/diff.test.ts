@@ -23,6 +23,15 @@ it("does not show what answers add where nothing was written", () => {
   expect(changes(line, { ...answered, name: "Greets" })).toHaveLength(1);
 });
 
+it("says that a title was given where nothing stood beside it", () => {
+  const titled = { ...line, metadata: { displayText: "Greets" } };
+  const values = (one: Json, other: Json) =>
+    changesBetween(indexOf(root(one)), indexOf(root(other))).flatMap((change) => change.values ?? []);
+  const path = ["metadata", "displayText"];
+  expect(values(line, titled)).toEqual([{ path, before: undefined, after: "Greets" }]);
+  expect(values(titled, line)).toEqual([{ path, before: "Greets", after: undefined }]);
+});
+
 it("says where a value is, and what it is, without what goes without saying", () => {
   const path = ["root", "activities", "id If1", "then", "activities", "id WriteLine1"];
   expect(placeWords([...path, "text", "expression", "value"])).toEqual({ id: "WriteLine1", member: "text" });

@@ -22,6 +22,9 @@ export interface Difference {
 /** Each value that is otherwise, as deep as both have members there; lists are compared as a whole. */
 function differences(before: Json | undefined, after: Json | undefined, path: Path = []): Difference[] {
   if (isSame(before, after)) return [];
+  // Where nothing was written yet, a title is a change of the title, not of all that stands beside it.
+  if (path.at(-1) === "metadata" && (before === undefined || after === undefined))
+    return differences(before ?? {}, after ?? {}, path);
   if (!isMembers(before) || !isMembers(after)) return [{ path, before, after }];
   return [...new Set([...namesOf(before), ...namesOf(after)])].flatMap((name) =>
     differences(before[name], after[name], [...path, name]),

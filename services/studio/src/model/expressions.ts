@@ -94,7 +94,7 @@ const WORDED_SPAN =
   /^(\d+(\.\d+)?\s*(w|wks?|weeks?|d|days?|h|hrs?|hours?|m|mins?|minutes?|s|secs?|seconds?|ms|msecs?|millis|milliseconds?)[\s,]*)+$/;
 
 /** Why a literal is no value of a type; nothing if it is one. */
-export type LiteralFault = "number" | "whole" | "boolean" | "span" | "time" | "guid";
+export type LiteralFault = "number" | "whole" | "boolean" | "span" | "time" | "guid" | "status";
 
 export function literalFault(value: Json | undefined, typeName: string): LiteralFault | undefined {
   if (value === undefined || value === null || value === "" || typeof value === "object") return undefined;

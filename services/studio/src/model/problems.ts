@@ -1,6 +1,7 @@
 import { type Entry, type Index, idOf, isFlowchart, typeOf } from "./activities";
 import { NotCron, readCron } from "./cron";
 import { type InputType, memberOf } from "./descriptors";
+import { dictionaryFault, isDictionary, valueTypeOf } from "./dictionary";
 import { type LiteralFault, literalFault, literalText, readInput } from "./expressions";
 import { type Json, listOf, type Members, membersOf, NotJson, readText, textOf } from "./json";
 import { outcomesOf } from "./outcomes";
@@ -22,6 +23,7 @@ export type Fault =
   | { is: "syntax"; input: string; reason: Reason }
   | { is: "variable"; input: string; name: string }
   | { is: "input"; input: string; name: string }
+  | { is: "unchosen"; input: string; what: "variable" | "input" | "secret" }
   | { is: "name"; kind: "variable" | "input" | "output"; name: string }
   | { is: "empty" }
   | { is: "server"; message: string; input?: string }
@@ -36,6 +38,12 @@ export interface Problem {
   isWarning: boolean;
 }
 
+const REFERENCES: Readonly<Partial<Record<string, "variable" | "input" | "secret">>> = {
+  Variable: "variable",
+  Input: "input",
+  Secret: "secret",
+};
+
 const isId = (held: Json | undefined, id: string): boolean => textOf(membersOf(held)?.id) === id;
 
 function referenceFault(
@@ -45,9 +53,11 @@ function referenceFault(
   type: string,
   value: Json | undefined,
 ): Fault | undefined {
-  if (type !== "Variable" && type !== "Input") return undefined;
+  const what = REFERENCES[type];
+  if (!what) return undefined;
   const name = textOf(membersOf(value)?.name) || textOf(value);
-  if (!name) return undefined;
+  if (!name && !textOf(membersOf(value)?.id)) return { is: "unchosen", input: input.displayName, what };
+  if (!name || what === "secret") return undefined;
   const id = textOf(membersOf(value)?.id);
   const known = type === "Variable" ? variablesOf(index, entry.key) : inputsOf(index);
   if (known.some((one) => one.name === name || (id !== "" && isId(one.held, id)))) return undefined;
@@ -66,12 +76,20 @@ function jsonFault(input: InputType, type: string, value: Json | undefined): Fau
   }
 }
 
+const PLAIN = new Set(["Literal", "Object", "Json"]);
+
 function inputFault(index: Index, entry: Entry, input: InputType): Fault | undefined {
   const { type, value, isGiven } = readInput(entry.activity, input);
   if (!isGiven) return undefined;
   if (type === "JavaScript" || type === "Liquid") {
     const reason = syntaxFault(textOf(value), type);
     return reason && { is: "syntax", input: input.displayName, reason };
+  }
+  const inside = isDictionary(input) && PLAIN.has(type) && dictionaryFault(value, valueTypeOf(input));
+  if (inside) {
+    const { key, value: text, fault } = inside;
+    const type = valueTypeOf(input);
+    return { is: "literal", input: `${input.displayName}, ${key}`, value: text, fault, type };
   }
   if (type !== "Literal")
     return jsonFault(input, type, value) ?? referenceFault(index, entry, input, type, value);
@@ -93,10 +111,12 @@ function inputFault(index: Index, entry: Entry, input: InputType): Fault | undef
 /** A status code that is none, among those that are expected of a request. */
 function codeFault(input: InputType, value: Json | undefined): Fault | undefined {
   for (const one of listOf(value)) {
-    const code = membersOf(one)?.statusCode;
-    if (code === undefined) continue;
+    const held = membersOf(one);
+    if (!held) continue;
+    const code = held.statusCode;
     const text = literalText(code);
-    const fault = text === "" ? "whole" : literalFault(code, "Int32");
+    const isNone = text === "" || Number(text) < 100 || Number(text) > 599;
+    const fault = (text !== "" && literalFault(code, "Int32")) || (isNone ? "status" : undefined);
     if (fault) return { is: "literal", input: input.displayName, value: text, fault, type: "Int32" };
   }
   return undefined;
@@ -198,7 +218,7 @@ function activityFaults(index: Index, entry: Entry, around: unknown): Problem[] 
 export function problemsOf(index: Index): Problem[] {
   const doc = membersOf(index.doc);
   if (!doc) return [];
-  const around = `${JSON.stringify(doc.variables ?? null)}${JSON.stringify(doc.inputs ?? null)}${index.types.all.length}`;
+  const around = `${JSON.stringify(doc.variables ?? null)}${JSON.stringify(doc.inputs ?? null)}${index.types.number}`;
   const problems = nameFaults(doc);
   const root = index.root();
   if (!root || (index.children(root.key).length === 0 && isFlowchart(root.activity)))

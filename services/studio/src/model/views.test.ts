@@ -312,7 +312,22 @@ describe("problems", () => {
       ).map(({ fault }) => fault);
     expect([ask(200), ask("200")]).toEqual([[], []]);
     expect(ask("abc")).toMatchObject([{ is: "literal", value: "abc", fault: "whole" }]);
-    expect(ask("")).toMatchObject([{ is: "literal", value: "", fault: "whole" }]);
+    for (const [code, value] of [
+      ["", ""],
+      [null, ""],
+      [-5, "-5"],
+      [99, "99"],
+      [600, "600"],
+    ] as const)
+      expect(ask(code)).toMatchObject([{ is: "literal", value, fault: "status" }]);
+    expect([ask(100), ask(599)]).toEqual([[], []]);
+    // A case that has no code yet is called by its place.
+    const labels = (statusCode: Json) =>
+      slotsOf(
+        { id: "r", type: "Elsa.Request", expectedStatusCodes: [{ statusCode }] },
+        types.get("Elsa.Request"),
+      ).map(({ label }) => label);
+    expect([labels(404)[0], labels("")[0]]).toEqual(["404", `${codes.displayName} 1`]);
     expect(faults(flow([line("a")], [], { variables: [{ name: "A" }, { name: "A" }] }))).toEqual(["name"]);
   });
 });

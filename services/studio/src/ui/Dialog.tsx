@@ -73,6 +73,8 @@ interface ConfirmProps {
   children?: ReactNode;
   /** More than one object: the number has to be typed. */
   count?: number;
+  /** There are more than that: their number is not known, and a word is typed instead. */
+  isMore?: boolean;
   /** It cannot be done as it is asked for. */
   disabled?: boolean;
   act: () => Promise<unknown>;
@@ -80,11 +82,12 @@ interface ConfirmProps {
 }
 
 /** Asks before something that cannot be undone. */
-export function Confirm({ title, verb, children, count, disabled, act, onClose }: ConfirmProps) {
+export function Confirm({ title, verb, children, count, isMore, disabled, act, onClose }: ConfirmProps) {
   const [typed, setTyped] = useState("");
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   const wants = count !== undefined && count > 1;
+  const wanted = isMore ? t.allWord : String(count);
   const run = async () => {
     setBusy(true);
     setError(undefined);
@@ -108,8 +111,8 @@ export function Confirm({ title, verb, children, count, disabled, act, onClose }
         {wants && (
           <Field
             className="mt-3"
-            label={t.typeNumber(count)}
-            inputMode="numeric"
+            label={t.typeThis(wanted)}
+            inputMode={isMore ? "text" : "numeric"}
             value={typed}
             onChange={(event) => setTyped(event.target.value)}
           />
@@ -121,7 +124,7 @@ export function Confirm({ title, verb, children, count, disabled, act, onClose }
             type="submit"
             tone="danger"
             busy={busy}
-            disabled={disabled || (wants && typed.trim() !== String(count))}
+            disabled={disabled || (wants && typed.trim().toLowerCase() !== wanted)}
           >
             {verb}
           </Button>

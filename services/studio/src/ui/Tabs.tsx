@@ -45,7 +45,7 @@ export function Tabs({ label, tabs, current, onChange, children }: Props) {
             aria-controls={`${base}-panel`}
             tabIndex={tab.key === current ? 0 : -1}
             onClick={() => onChange(tab.key)}
-            className={`h-9 border-b-2 px-3 text-sm whitespace-nowrap ${
+            className={`h-9 border-b-2 px-3 text-sm whitespace-nowrap -outline-offset-2 ${
               tab.key === current
                 ? "border-accent font-medium text-ink"
                 : "border-transparent text-soft hover:text-ink"

@@ -1,6 +1,7 @@
 // The way of a person through the designer.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
+import { cases } from "./cases.mjs";
 import { moreSteps } from "./draw-more.mjs";
 import { card, drag, edge, field, inspector, named, select, stored } from "./hands.mjs";
 import { shortForm } from "./short.mjs";
@@ -316,7 +317,7 @@ async function ranDraft({ page }, world) {
   await named(page, "button", "Hide").click();
   const dialog = named(page, "dialog", "Publish this workflow?");
   await named(page, "button", "Publish").click();
-  await dialog.getByText("The draft, version 1, is started from then on.").waitFor();
+  await dialog.getByText("The draft, version 1, is what triggers and calls start from then on.").waitFor();
   await dialog.getByText("No version is published yet.").waitFor();
   await page.keyboard.press("Escape");
   await select(page, "Line");
@@ -367,6 +368,7 @@ async function conflict({ page, look, expect }, world) {
   await page.getByText("can be joined").waitFor();
   await look("conflict");
   await named(page, "button", "Join both").click();
+  await page.getByText("That is not saved yet").waitFor();
   await card(page, "The end").waitFor();
   await card(page, "Greets").waitFor();
   await named(page, "button", "Save draft").click();
@@ -376,6 +378,12 @@ async function conflict({ page, look, expect }, world) {
   assert.equal(doc.description, "Saved by another");
   assert.ok(doc.root.activities.some((one) => one.metadata?.displayText === "Greets"));
   await named(page, "button", "Versions").click();
+  // What is drawn is compared here: nothing that is not saved is left behind for it.
+  await named(page, "button", "Compare with the graph: version 1").click();
+  await named(page, "heading", "What the graph has otherwise than version 1").waitFor();
+  await page.getByText("Saved by another").first().waitFor();
+  await look("versions-compared");
+  await named(page, "button", "Compare with the graph: version 1").click();
   await named(page, "link", "Version 1").click();
   await card(page, "WriteLine1").waitFor();
   await look("versions");
@@ -435,5 +443,6 @@ export const steps = [
   ranDraft,
   ...moreSteps,
   tryOut,
+  cases,
   shortForm,
 ];

@@ -118,7 +118,9 @@ async function definitions({ page, look, expect }) {
   await named(page, "button", "Actions").click();
   await named(page, "menuitem", "Retract").click();
   await look("definition-retract");
-  await named(page, "button", "Retract 1 definition").click();
+  await page.getByText("still run it").waitFor();
+  await named(page, "button", "Retract version 1").click();
+  await notice(page, /^Version 1 is retracted/);
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await named(page, "button", "Publish").waitFor();
   await named(page, "button", "Actions").click();
@@ -175,6 +177,12 @@ async function instance({ page, look }) {
   await page.getByText("after line 1").waitFor();
   await named(page, "button", "One line on").click();
   await page.getByText("after line 2").waitFor();
+  await named(page, "button", "Compare").click();
+  await page.getByLabel("After line", { exact: true }).fill("1");
+  await named(page, "heading", "Outputs of activities").waitFor();
+  await look("instance-compare");
+  await named(page, "button", "End the comparison").click();
+  await named(page, "tab", "Values").click();
   await look("instance-values");
   await named(page, "button", "Now").click();
   await named(page, "button", "Change").first().click();

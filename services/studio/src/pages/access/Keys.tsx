@@ -73,6 +73,12 @@ export function Keys() {
             cell: (row) => <span className="font-medium">{row.name}</span>,
           },
           {
+            key: "id",
+            head: t.columns.id,
+            cell: (row) => <code className="font-mono text-xs">{row.id}</code>,
+          },
+          { key: "owner", head: t.access.owner, cell: (row) => row.owner ?? "–" },
+          {
             key: "permissions",
             head: t.access.permissions,
             cell: (row) => <span title={row.permissions.join("\n")}>{row.permissions.join(", ")}</span>,

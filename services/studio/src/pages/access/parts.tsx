@@ -81,6 +81,8 @@ export function Make({ title, verb, make, disabled, doubt, onClose, children }: 
     <Dialog title={title} onClose={onClose}>
       <form
         className="space-y-3"
+        // What was refused is not what is there now.
+        onChange={() => setError(undefined)}
         onSubmit={async (event) => {
           event.preventDefault();
           setDoubted(doubt);

@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { withQuery } from "../../api/base";
 import { post } from "../../api/client";
 import { metricsQuery, nodesQuery, runtimeQuery } from "../../api/queries";
 import { can } from "../../api/session";
@@ -7,7 +8,7 @@ import type { Api } from "../../api/types";
 import { useAddress } from "../../app/address";
 import { isGone } from "../../app/stale";
 import { askable } from "../../lib/pauses";
-import { quoted, staunch } from "../../lib/shell";
+import { curl, curlJson, quoted, staunch } from "../../lib/shell";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { CopyCommands } from "../../ui/Code";
@@ -139,7 +140,11 @@ function NodeCard({
           ]}
         />
         <CopyCommands
-          commands={{ staunch: staunch(`runtime pause --node ${quoted(node.node)}`), nats: "nats micro ls" }}
+          commands={{
+            staunch: staunch(`runtime pause --node ${quoted(node.node)}`),
+            nats: "nats micro ls",
+            curl: [curl("/nodes"), curlJson(withQuery(`${RUNTIME}/pause`, { node: node.node }), {})],
+          }}
         />
       </div>
     </Card>

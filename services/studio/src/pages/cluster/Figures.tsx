@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { clusterCountsQuery, natsQuery } from "../../api/queries";
 import { formatBytes, formatCount } from "../../lib/format";
 import { metric, type Sample } from "../../lib/metrics";
-import { staunch } from "../../lib/shell";
+import { curl, staunch } from "../../lib/shell";
 import { language, t } from "../../text";
 import { CopyCommands } from "../../ui/Code";
 import { Card, Facts } from "../../ui/Panel";
@@ -62,7 +62,13 @@ export function Figures({ samples }: { samples: readonly Sample[] }) {
           ]}
         />
         <div className="px-4 py-2">
-          <CopyCommands commands={{ staunch: staunch("top"), nats: "nats stream report" }} />
+          <CopyCommands
+            commands={{
+              staunch: staunch("top"),
+              nats: "nats stream report",
+              curl: [curl("/cluster/counts"), curl("/cluster/streams")],
+            }}
+          />
         </div>
       </Card>
       <Card title={t.cluster.database}>

@@ -2,6 +2,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { get } from "../../api/client";
 import type { Api } from "../../api/types";
 import { pageOf, useAddress } from "../../app/address";
+import { curl } from "../../lib/shell";
 import { t } from "../../text";
 import { CopyCommands } from "../../ui/Code";
 import { InstanceLink } from "../../ui/InstanceLink";
@@ -71,7 +72,13 @@ export function Leases() {
         rowKey={(row) => row.workflowInstanceId}
       />
       <div className="px-4 py-2">
-        <CopyCommands commands={{ staunch: "staunch lease ls", nats: "nats kv ls staunch_leases" }} />
+        <CopyCommands
+          commands={{
+            staunch: "staunch lease ls",
+            nats: "nats kv ls staunch_leases",
+            curl: curl("/cluster/leases"),
+          }}
+        />
       </div>
     </Card>
   );

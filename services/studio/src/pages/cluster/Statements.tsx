@@ -3,7 +3,7 @@ import { get } from "../../api/client";
 import type { Api } from "../../api/types";
 import { useAddress } from "../../app/address";
 import { formatCount, formatDecimal } from "../../lib/format";
-import { staunch } from "../../lib/shell";
+import { curl, staunch } from "../../lib/shell";
 import { language, t } from "../../text";
 import { CopyCommands } from "../../ui/Code";
 import { Select } from "../../ui/Field";
@@ -73,7 +73,12 @@ export function Statements() {
         )}
       </Shown>
       <div className="px-4 py-2">
-        <CopyCommands commands={{ staunch: staunch(`statement ls --by ${orderBy.toLowerCase()}`) }} />
+        <CopyCommands
+          commands={{
+            staunch: staunch(`statement ls --by ${orderBy.toLowerCase()}`),
+            curl: curl(`/cluster/statements?orderBy=${orderBy}`),
+          }}
+        />
       </div>
     </Card>
   );

@@ -1,8 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 import { get } from "../../api/client";
 import { natsQuery } from "../../api/queries";
 import type { Api } from "../../api/types";
 import { formatBytes, formatCount, formatDecimal } from "../../lib/format";
+import { curl } from "../../lib/shell";
 import { language, t } from "../../text";
 import { CopyCommands } from "../../ui/Code";
 import { Card, Facts } from "../../ui/Panel";
@@ -16,6 +18,14 @@ const code = (text: string) => <code className="font-mono text-xs">{text}</code>
 const TROUBLE = <span className="sr-only">{t.cluster.trouble}</span>;
 const trouble = (text: string | null | undefined) => text && <Badge tone="bad">{text}</Badge>;
 
+/** A figure; a dash where nothing is known of what it is about. */
+const known = (row: { trouble?: string | null }, figure: ReactNode) => (row.trouble ? "–" : figure);
+
+function kindOf({ isBucket, isObjectStore }: Api["StreamShown"]): string {
+  if (isObjectStore) return t.cluster.objectStore;
+  return isBucket ? t.cluster.bucket : t.cluster.stream;
+}
+
 /** Size against limit: from four fifths on, it is a warning. */
 function Size({ bytes, most }: { bytes: number; most: number | null | undefined }) {
   if (typeof most !== "number") return <>{formatBytes(bytes)}</>;
@@ -25,13 +35,13 @@ function Size({ bytes, most }: { bytes: number; most: number | null | undefined 
 
 const STREAMS: Column<Api["StreamShown"]>[] = [
   { key: "name", head: t.columns.name, cell: (row) => code(row.name) },
-  { key: "kind", head: t.secrets.type, cell: (row) => (row.isBucket ? t.cluster.bucket : t.cluster.stream) },
-  { key: "messages", head: t.cluster.messages, end: true, cell: (row) => number(row.messages) },
+  { key: "kind", head: t.secrets.type, cell: kindOf },
+  { key: "messages", head: t.cluster.messages, end: true, cell: (row) => known(row, number(row.messages)) },
   {
     key: "size",
     head: t.cluster.size,
     end: true,
-    cell: (row) => <Size bytes={row.bytes} most={row.bytesMax} />,
+    cell: (row) => known(row, <Size bytes={row.bytes} most={row.bytesMax} />),
   },
   {
     key: "replicas",
@@ -41,7 +51,7 @@ const STREAMS: Column<Api["StreamShown"]>[] = [
       row.replicasBehind.length > 0 ? (
         <Badge tone="bad">{t.cluster.behind(row.replicas, row.replicasBehind.join(", "))}</Badge>
       ) : (
-        row.replicas
+        known(row, row.replicas)
       ),
   },
   { key: "trouble", head: TROUBLE, cell: (row) => trouble(row.trouble) },
@@ -50,16 +60,19 @@ const STREAMS: Column<Api["StreamShown"]>[] = [
 const CONSUMERS: Column<Api["ConsumerShown"]>[] = [
   { key: "name", head: t.columns.name, cell: (row) => code(row.name) },
   { key: "stream", head: t.cluster.stream, cell: (row) => code(row.stream) },
-  { key: "pending", head: t.cluster.lag, end: true, cell: (row) => number(row.pending) },
-  { key: "hand", head: t.cluster.inHand, end: true, cell: (row) => number(row.inHand) },
+  { key: "pending", head: t.cluster.lag, end: true, cell: (row) => known(row, number(row.pending)) },
+  { key: "hand", head: t.cluster.inHand, end: true, cell: (row) => known(row, number(row.inHand)) },
   {
     key: "again",
     head: t.cluster.redelivered,
     end: true,
     cell: (row) =>
-      row.redelivered > 0 ? <Badge tone="warn">{number(row.redelivered)}</Badge> : row.redelivered,
+      known(
+        row,
+        row.redelivered > 0 ? <Badge tone="warn">{number(row.redelivered)}</Badge> : row.redelivered,
+      ),
   },
-  { key: "pulls", head: t.cluster.pulls, end: true, cell: (row) => number(row.waitingPulls) },
+  { key: "pulls", head: t.cluster.pulls, end: true, cell: (row) => known(row, number(row.waitingPulls)) },
   { key: "trouble", head: TROUBLE, cell: (row) => trouble(row.trouble) },
 ];
 
@@ -86,7 +99,13 @@ export function Nats() {
               rowKey={(row) => `${row.stream} ${row.name}`}
             />
             <div className="px-4 py-2">
-              <CopyCommands commands={{ staunch: "staunch doctor", nats: "nats stream report" }} />
+              <CopyCommands
+                commands={{
+                  staunch: "staunch doctor",
+                  nats: ["nats stream report", "nats kv ls", "nats object ls"],
+                  curl: curl("/cluster/streams"),
+                }}
+              />
             </div>
           </Card>
         </div>
@@ -127,6 +146,9 @@ export function Database() {
               { key: "max", head: t.cluster.max, end: true, cell: (row) => number(row.max) },
             ]}
           />
+          <div className="px-4 py-2">
+            <CopyCommands commands={{ staunch: "staunch doctor", curl: curl("/cluster/database") }} />
+          </div>
         </Card>
       )}
     </Shown>

@@ -128,6 +128,8 @@ describe("the end of a validation", () => {
     const event = { name: "done", data: '{"failed":0,"checks":[]}' };
     expect(next(stopped, { is: "event", event, at: at(6) })).toBe(stopped);
     expect(next(stopped, { is: "begin", at: at(7) })).toMatchObject({ begunAt: at(7), nodes: [] });
+    const cleanup = stopped?.parts.find(({ name }) => name === "cleanup");
+    expect(stopped && cleanup && stateOfPart(stopped, cleanup)).toBe("handed");
   });
 });
 

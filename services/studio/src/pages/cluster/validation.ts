@@ -10,6 +10,8 @@ export const PERMISSION = "exec:cluster-validation";
 export const PATH = "/cluster/validation";
 const REQUEST = `POST ${PATH}`;
 
+const CLEANUP = "cleanup";
+
 /** The parts in their order, as the server names them. */
 const PARTS = [
   "1 distributed runtime",
@@ -18,11 +20,11 @@ const PARTS = [
   "4 failover",
   "5 high availability",
   "6 distributed lock",
-  "cleanup",
+  CLEANUP,
 ] as const;
 
 export type Result = "ok" | "failed" | "skipped";
-export type PartState = Result | "pending" | "running" | "unfinished" | "untouched";
+export type PartState = Result | "pending" | "running" | "unfinished" | "untouched" | "handed";
 
 export interface Check {
   name: string;
@@ -170,6 +172,8 @@ export const isPassed = ({ failed, ok }: Counts): boolean => failed === 0 && ok 
 
 export function stateOfPart(run: Run, { name, checks, isBegun }: Part): PartState {
   if (checks.some(({ result }) => result === "failed")) return "failed";
+  // Once it is stopped, the server cleans up by itself, and tells nobody.
+  if (name === CLEANUP && run.end?.is === "stopped" && run.name !== undefined) return "handed";
   if (!isBegun) return run.end ? "untouched" : "pending";
   if (run.part === name) return run.end ? "unfinished" : "running";
   if (checks.length === 0) return "untouched";

@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { del, download, id, post } from "../../api/client";
+import { definitionQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { t } from "../../text";
@@ -10,22 +11,41 @@ import { Confirm } from "../../ui/Dialog";
 import { Menu } from "../../ui/Menu";
 import { complain, notify } from "../../ui/notices";
 import { Start } from "./Start";
+import { Users } from "./Users";
 
 /** Publishes, and says which nodes have the new version. */
 async function publish(definition: string): Promise<string> {
   const answer = await post<Api["SavedDefinition"]>(`/workflow-definitions/${id(definition)}/publish`, {});
-  if (answer.everywhere === false) return t.definitions.publishedExcept((answer.missing ?? []).join(", "));
+  if (answer.everywhere === false) {
+    const missing = answer.missing ?? [];
+    return missing.length === 0
+      ? t.definitions.publishedUnconfirmed
+      : t.definitions.publishedExcept(missing.join(", "));
+  }
   return answer.alreadyPublished ? t.definitions.alreadyPublished : t.definitions.publishedNow;
 }
 
-/** What can be done with a definition. */
-export function DefinitionActions({ definition }: { definition: Api["FullDefinition"] }) {
-  const [asked, setAsked] = useState<"start" | "retract" | "delete">();
+interface Props {
+  definition: Api["FullDefinition"];
+  /** The version that is published, whichever one is shown. */
+  live?: number;
+}
+
+/** What can be done with a definition: start and retract mean the version that is published. */
+export function DefinitionActions({ definition, live }: Props) {
+  const [asked, setAsked] = useState<"retract" | "delete">();
+  const [started, setStarted] = useState<Api["FullDefinition"]>();
   const client = useQueryClient();
   const navigate = useNavigate();
   const path = `/workflow-definitions/${id(definition.definitionId)}`;
   const called = definition.name || definition.definitionId;
+  const isLive = live === definition.version;
   const close = () => setAsked(undefined);
+  const start = async () => {
+    // Another version may have other inputs.
+    const query = definitionQuery(definition.definitionId, String(live));
+    setStarted(isLive ? definition : await client.fetchQuery(query));
+  };
   const reload = () => {
     void client.invalidateQueries({ queryKey: ["definition", definition.definitionId] });
     void client.invalidateQueries({ queryKey: ["definitions"] });
@@ -42,9 +62,13 @@ export function DefinitionActions({ definition }: { definition: Api["FullDefinit
           {t.deeds.edit}
         </Link>
       )}
-      {can("exec:workflow-definitions") && definition.isPublished && (
-        <Button tone="main" icon="instances" onClick={() => setAsked("start")}>
-          {t.deeds.start}
+      {can("exec:workflow-definitions") && live !== undefined && (
+        <Button
+          tone={isLive ? "main" : undefined}
+          icon="instances"
+          onClick={() => void start().catch(complain)}
+        >
+          {isLive ? t.deeds.start : t.definitions.startVersion(live)}
         </Button>
       )}
       {can("publish:workflow-definitions") && !definition.isPublished && definition.isLatest && (
@@ -79,9 +103,9 @@ export function DefinitionActions({ definition }: { definition: Api["FullDefinit
                 query: { versionOptions: String(definition.version), includeConsumingWorkflows: true },
               }).catch(complain),
           },
-          definition.isPublished &&
+          live !== undefined &&
             can("retract:workflow-definitions") && {
-              word: t.deeds.retract,
+              word: isLive ? t.deeds.retract : t.definitions.retractVersion(live),
               act: () => setAsked("retract"),
             },
           can("delete:workflow-definitions") && {
@@ -91,18 +115,20 @@ export function DefinitionActions({ definition }: { definition: Api["FullDefinit
           },
         ]}
       />
-      {asked === "start" && <Start definition={definition} onClose={close} />}
-      {asked === "retract" && (
+      {started && <Start definition={started} onClose={() => setStarted(undefined)} />}
+      {asked === "retract" && live !== undefined && (
         <Confirm
-          title={t.definitions.titles.retract(1, called)}
-          verb={t.definitions.titles.retract(1)}
+          title={t.definitions.retractVersion(live, called)}
+          verb={t.definitions.retractVersion(live)}
           act={async () => {
             await post(`${path}/retract`, {});
+            notify(t.definitions.retracted(live));
             reload();
           }}
           onClose={close}
         >
           <p>{t.definitions.consequences.retract}</p>
+          <Users definition={definition.definitionId} deed="retract" />
         </Confirm>
       )}
       {asked === "delete" && (
@@ -118,6 +144,7 @@ export function DefinitionActions({ definition }: { definition: Api["FullDefinit
           onClose={close}
         >
           <p>{t.definitions.consequences.delete}</p>
+          <Users definition={definition.definitionId} deed="delete" />
         </Confirm>
       )}
     </div>

@@ -62,7 +62,7 @@ function About({
   definition: Api["FullDefinition"];
   version?: Api["DefinitionSummary"];
   /** The version that is published, if it is not this one. */
-  live?: Api["DefinitionSummary"];
+  live?: Pick<Api["DefinitionSummary"], "version">;
 }) {
   const name = definition.definitionId;
   return (
@@ -123,6 +123,7 @@ function About({
 function Body({ definition }: { definition: Api["FullDefinition"] }) {
   const [search, change] = useAddress();
   const versions = useQuery(versionsQuery(definition.definitionId));
+  const published = definition.isPublished ? definition : versions.data?.find((one) => one.isPublished);
   const tabs = [
     { key: "about", word: t.definitions.about },
     { key: "hour", word: t.hour.title },
@@ -153,8 +154,10 @@ function Body({ definition }: { definition: Api["FullDefinition"] }) {
             <Badge>v{definition.version}</Badge>
             {definition.isPublished ? (
               <Badge tone="good">{t.definitions.published}</Badge>
-            ) : (
+            ) : definition.isLatest ? (
               <Badge tone="warn">{t.definitions.draft}</Badge>
+            ) : (
+              <Badge>{t.definitions.earlier}</Badge>
             )}
           </h1>
           <p className="flex items-center gap-1 font-mono text-xs text-soft">
@@ -164,7 +167,7 @@ function Body({ definition }: { definition: Api["FullDefinition"] }) {
         </div>
         <Figures definition={definition.definitionId} />
         <div className="ml-auto">
-          <DefinitionActions definition={definition} />
+          <DefinitionActions definition={definition} live={published?.version} />
         </div>
       </header>
       <div className="flex min-h-0 flex-1 flex-col lg:flex-row">
@@ -186,7 +189,7 @@ function Body({ definition }: { definition: Api["FullDefinition"] }) {
               <About
                 definition={definition}
                 version={versions.data?.find((one) => one.id === definition.id)}
-                live={versions.data?.find((one) => one.isPublished && one.id !== definition.id)}
+                live={published?.id === definition.id ? undefined : published}
               />
             )}
             {tab === "hour" && (

@@ -10,6 +10,7 @@ import { Confirm, Dialog } from "../../ui/Dialog";
 import { complain, notify } from "../../ui/notices";
 import { useDefinitionNames } from "../instances/names";
 import { type Published, publishAll } from "./publishing";
+import { Users } from "./Users";
 
 interface Props {
   selected: ReadonlySet<string>;
@@ -114,6 +115,7 @@ export function DefinitionsBulk({ selected, total, onDone, onPublished }: Props)
           onClose={() => setAsked(undefined)}
         >
           <p>{t.definitions.consequences[asked]}</p>
+          {asked !== "publish" && count === 1 && <Users definition={definitionIds[0] ?? ""} deed={asked} />}
         </Confirm>
       )}
     </div>

@@ -8,6 +8,7 @@ import { pageOf, useAddress } from "../../app/address";
 import { visible } from "../../lib/visible";
 import { t } from "../../text";
 import { Button, buttonClass } from "../../ui/Button";
+import { CopyCommands } from "../../ui/Code";
 import { Select } from "../../ui/Field";
 import { Icon } from "../../ui/Icon";
 import { List, SearchField } from "../../ui/List";
@@ -17,11 +18,13 @@ import { Card } from "../../ui/Panel";
 import { Badge } from "../../ui/State";
 import type { Column } from "../../ui/Table";
 import { Time } from "../../ui/Time";
+import { faultedColumn, runningColumn, starterColumn, useRunning } from "./columns";
 import { DefinitionsBulk, PublishedDialog } from "./DefinitionsBulk";
 import { ImportDialog } from "./ImportDialog";
 import { type Imported, importFiles, wrongFiles } from "./importing";
 import { LabelsPanel } from "./LabelsPanel";
 import { idsOf, LabelChip, LabelFilter, useLabels, withIds } from "./labels";
+import { listLines } from "./lines";
 import { liveColumn, useLive } from "./live";
 import type { Published } from "./publishing";
 import { savedAt } from "./saved";
@@ -33,11 +36,13 @@ const COLUMNS: Column<Row>[] = [
   {
     key: "name",
     head: t.columns.name,
+    className: "!max-w-64",
     cell: (row) => (
       <Link
         to="/definitions/$id"
         params={{ id: row.definitionId }}
         className="link inline-block max-w-full truncate align-middle leading-6 font-medium"
+        title={row.description ?? undefined}
       >
         {visible(row.name ?? row.definitionId)}
       </Link>
@@ -46,6 +51,7 @@ const COLUMNS: Column<Row>[] = [
   {
     key: "id",
     head: t.columns.id,
+    className: "!max-w-40",
     cell: (row) => <span className="font-mono text-xs text-soft">{row.definitionId}</span>,
   },
   { key: "version", head: t.columns.version, end: true, cell: (row) => `v${row.version}` },
@@ -63,22 +69,7 @@ const COLUMNS: Column<Row>[] = [
       </span>
     ),
   },
-  {
-    key: "about",
-    head: t.columns.description,
-    className: "!max-w-52",
-    cell: (row) => row.description ?? <span className="text-soft">–</span>,
-  },
   { key: "saved", head: t.columns.saved, cell: (row) => <Time at={savedAt(row)} /> },
-  {
-    key: "instances",
-    head: <span className="sr-only">{t.rail.instances}</span>,
-    cell: (row) => (
-      <Link to="/instances" search={{ definition: row.definitionId }} className="link">
-        {t.rail.instances}
-      </Link>
-    ),
-  },
 ];
 
 export function DefinitionsPage() {
@@ -130,11 +121,18 @@ export function DefinitionsPage() {
   const find = (ids: string[]) =>
     change({ label: [...new Set(ids)].join(",") || undefined, page: undefined });
   const live = useLive(query.data?.items);
+  const running = useRunning(query.data?.items);
+  const figures = [
+    starterColumn,
+    ...(can("read:workflow-instances") ? [runningColumn(running), faultedColumn(running)] : []),
+  ];
   // Among published versions only, it would say each twice.
-  const own = search.show === "Published" ? COLUMNS : COLUMNS.toSpliced(4, 0, liveColumn(live));
-  const columns: Column<Row>[] = own.toSpliced(-3, 0, {
+  const versions = search.show === "Published" ? [] : [liveColumn(live)];
+  const own = COLUMNS.toSpliced(-1, 0, ...versions, ...figures);
+  const columns: Column<Row>[] = own.toSpliced(-1, 0, {
     key: "labels",
     head: t.labels.title,
+    className: "!max-w-48",
     cell: (row) => (
       <span className="flex flex-wrap gap-1">
         {withIds(labels, row.labels).map((label) => (
@@ -240,6 +238,7 @@ export function DefinitionsPage() {
             onSelect={setSelected}
           />
         </Card>
+        <CopyCommands commands={listLines(search)} />
         {published && <PublishedDialog published={published} onClose={() => setPublished(undefined)} />}
         {outcome && <ImportDialog outcome={outcome} onClose={() => setOutcome(undefined)} />}
         {managing && <LabelsPanel onClose={() => setManaging(false)} />}

@@ -35,7 +35,9 @@ export function LabelsPanel({ onClose }: { onClose: () => void }) {
                   className="flex min-h-10 items-center gap-2.5 border-b border-line px-4 text-sm last:border-b-0"
                 >
                   <Dot color={label.color} />
-                  <span className="font-medium">{label.name}</span>
+                  <span className="max-w-3/5 min-w-0 truncate font-medium" title={label.name}>
+                    {label.name}
+                  </span>
                   <span className="min-w-0 flex-1 truncate text-soft">{label.description}</span>
                   <Menu
                     label={t.access.actionsOf(label.name)}

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { get, id, post } from "../../api/client";
+import { id, post } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { isObject } from "../../lib/json";
@@ -11,6 +11,7 @@ import { Confirm } from "../../ui/Dialog";
 import { notify } from "../../ui/notices";
 import { Shown } from "../../ui/States";
 import { useDefinitionNames } from "../instances/names";
+import { usersQuery } from "./Users";
 
 /** The definitions that a workflow names: as its activities, or to dispatch or execute them. */
 export function usesOf(root: unknown): string[] {
@@ -58,10 +59,7 @@ function List({ title, ids, nothing }: { title: string; ids: string[]; nothing: 
 export function References({ definition }: { definition: Api["FullDefinition"] }) {
   const client = useQueryClient();
   const path = `/workflow-definitions/${id(definition.definitionId)}`;
-  const query = useQuery({
-    queryKey: ["definition", definition.definitionId, "consumers"],
-    queryFn: ({ signal }) => get<Api["Consumers"]>(`${path}/consumers`, undefined, signal),
-  });
+  const query = useQuery(usersQuery(definition.definitionId));
   const [asked, setAsked] = useState(false);
   const update = async () => {
     const { affectedWorkflows } = await post<Api["ReferencesUpdated"]>(`${path}/update-references`, {});

@@ -1,78 +1,21 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
+import { personNamed } from "../../api/ways";
 import { useSettings } from "../../app/settings";
 import { formatTime } from "../../lib/format";
 import { Index, nameOf } from "../../model/activities";
-import { type Change, changesBetween, type Difference, placeWords, shownValue } from "../../model/diff";
+import { changesBetween, placeWords } from "../../model/diff";
 import { type Json, membersOf, textOf, writeText } from "../../model/json";
 import { SET_BY_SERVER } from "../../model/make";
-import { type Clash, merge, PLACE, placeOf } from "../../model/merge";
+import { type Clash, merge, placeOf } from "../../model/merge";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
+import { notify } from "../../ui/notices";
 import { type Opened, whoSaved } from "./api";
-import type { Saving } from "./saving";
+import { Changes, memberWord, Value } from "./Changes";
+import { ABOUT, type Saving } from "./saving";
 import { useStudio } from "./store";
 import { w } from "./words";
-
-/** How long a list of values gets; the text itself has the rest. */
-const VALUES_MAX = 20;
-
-/** A value that one side has: nothing is there where it was removed, or never was. */
-function Value({ of }: { of: Json | undefined }) {
-  if (of === undefined) return <span className="text-soft">{w.clashGone}</span>;
-  return <code className="font-mono text-xs break-all">{shownValue(of)}</code>;
-}
-
-/** What was there, and what is there now. */
-function Values({ of }: { of: readonly Difference[] }) {
-  return (
-    <ul className="pl-4 text-xs">
-      {of.slice(0, VALUES_MAX).map(({ path, before, after }) => (
-        <li key={placeOf(path)} className="break-words">
-          {path.length > 0 && <span className="text-soft">{placeWords(path).member} </span>}
-          {before !== undefined && (
-            <>
-              <span className="text-soft">{w.was}</span> <Value of={before} />{" "}
-            </>
-          )}
-          <span className="text-soft">{w.isNow}</span> <Value of={after} />
-        </li>
-      ))}
-      {of.length > VALUES_MAX && <li className="text-soft">{w.publishMore(of.length - VALUES_MAX)}</li>}
-    </ul>
-  );
-}
-
-function Changes({ title, changes }: { title: string; changes: readonly Change[] }) {
-  return (
-    <section className="min-w-0">
-      <h3 className="text-sm font-medium">{title}</h3>
-      <ul className="mt-1 max-h-48 space-y-0.5 overflow-auto text-sm">
-        {changes.map((one) => (
-          <li key={`${one.did} ${one.what} ${one.id ?? one.name}`} className="break-words">
-            <span
-              className={
-                one.did === "added"
-                  ? "text-finished"
-                  : one.did === "removed"
-                    ? "text-faulted"
-                    : "text-waiting"
-              }
-            >
-              {w.changes[one.did]}
-            </span>{" "}
-            {one.what === "lines" ? w.linesIn(one.name) : one.name}
-            {one.id && one.id !== one.name && (
-              <code className="ml-1 font-mono text-xs text-soft">{one.id}</code>
-            )}
-            {one.values && <Values of={one.values} />}
-          </li>
-        ))}
-        {changes.length === 0 && <li className="text-soft">{w.nothing}</li>}
-      </ul>
-    </section>
-  );
-}
 
 /** One place that both changed: both values side by side, and the choice of the one to keep. */
 function Choice({
@@ -88,11 +31,7 @@ function Choice({
 }) {
   const { id, member } = placeWords(clash.path);
   const entry = id === undefined ? undefined : index.get(id);
-  const words = [
-    entry && nameOf(entry.activity, index.type(entry)),
-    id,
-    member === PLACE ? w.clashPlace : member || w.clashWhole,
-  ];
+  const words = [entry && nameOf(entry.activity, index.type(entry)), id, memberWord(member) || w.clashWhole];
   const name = placeOf(clash.path);
   const sides = [
     [false, w.clashYours, clash.mine],
@@ -163,6 +102,8 @@ export function ConflictDialog({
     queryKey: ["audit", "saved", textOf(latest.definitionId), theirs.etag],
     queryFn: () => whoSaved(textOf(latest.definitionId)),
   });
+  const newest = Number(latest.version ?? 0);
+  const mine = Number(membersOf(base)?.version ?? 0);
   const rebase = (doc: typeof theirs.doc) => {
     studio.do({ label: w.did.merge, patches: [{ do: "set", path: [], value: doc }] });
     studio.set({ saved: theirs.doc, server: theirs.doc, etag: theirs.etag, newer: undefined });
@@ -171,8 +112,12 @@ export function ConflictDialog({
   return (
     <Dialog title={w.conflict} wide onClose={onClose}>
       <p className="text-sm">
-        {w.conflictText(Number(latest.version ?? 0))}{" "}
-        {who.data && w.conflictBy(who.data.who, formatTime(who.data.at, time, Date.now(), language, true))}
+        {w.conflictText(newest, newest === mine)}{" "}
+        {who.data &&
+          w.conflictBy(
+            personNamed(who.data.who) ?? w.somebody,
+            formatTime(who.data.at, time, Date.now(), language, true),
+          )}
       </p>
       <div className="mt-4 grid gap-4 sm:grid-cols-2">
         <Changes title={w.theirs} changes={work.theirs} />
@@ -216,7 +161,13 @@ export function ConflictDialog({
         >
           {w.keepMine}
         </Button>
-        <Button tone="main" onClick={() => rebase(work.joined)}>
+        <Button
+          tone="main"
+          onClick={() => {
+            rebase(work.joined);
+            notify(w.joined, ABOUT);
+          }}
+        >
           {w.join}
         </Button>
       </div>

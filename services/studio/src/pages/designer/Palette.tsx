@@ -1,11 +1,13 @@
-import { type KeyboardEvent, useMemo, useRef, useState } from "react";
+import { useQuery } from "@tanstack/react-query";
+import { type KeyboardEvent, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { activityTypesQuery } from "../../graph/words";
 import { type ActivityType, shortType } from "../../model/descriptors";
 import { glyphOf } from "./cards";
 import { addType } from "./deeds";
 import { Glyph } from "./Glyph";
 import { DRAGGED } from "./handlers";
-import { groupsOf, remember } from "./offers";
-import { useStudio } from "./store";
+import { groupsOf, onRecent, recentText, remember } from "./offers";
+import { useStudio, useView } from "./store";
 import { w } from "./words";
 
 interface Props {
@@ -23,12 +25,16 @@ function doubleNames(types: readonly ActivityType[]): ReadonlySet<string> {
 
 /** A search field and the activities that fit, by category. Arrows choose, Enter adds. */
 export function Offers({ id, isDraggable, autoFocus, onChoose }: Props) {
-  const studio = useStudio();
   const [search, setSearch] = useState("");
   const [at, setAt] = useState(0);
   const list = useRef<HTMLDivElement>(null);
-  const types = useMemo(() => studio.types.offered(), [studio]);
-  const groups = useMemo(() => groupsOf(types, search), [types, search]);
+  const known = useView((state) => state.index.types);
+  const recent = useSyncExternalStore(onRecent, recentText);
+  const types = useMemo(() => known.offered(), [known]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the groups begin with the recent ones
+  const groups = useMemo(() => groupsOf(types, search), [types, search, recent]);
+  // A palette that opens asks what there is now.
+  useQuery({ ...activityTypesQuery, staleTime: 2000 });
   const doubles = useMemo(() => doubleNames(types), [types]);
   const all = groups.flatMap((group) => group.types);
   const choose = (type: ActivityType) => {

@@ -1,7 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useId } from "react";
-import { Index } from "../../model/activities";
-import { changesBetween } from "../../model/diff";
 import { type Json, membersOf, textOf } from "../../model/json";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
@@ -9,7 +7,7 @@ import { Dialog } from "../../ui/Dialog";
 import { Failed, Loading } from "../../ui/States";
 import { isChanged } from "./changed";
 import { Checked, ProblemList } from "./drawer/Problems";
-import { essence, type Stored, storedOf, toPublish } from "./publishing";
+import { changesSince, type Stored, storedOf, toPublish } from "./publishing";
 import { useStudio, useView } from "./store";
 import { w } from "./words";
 
@@ -40,8 +38,7 @@ function Changes({ before }: { before: Json | undefined }) {
   const studio = useStudio();
   const doc = useView((state) => state.history.doc);
   if (before === undefined) return <p>{w.publishNone}</p>;
-  const indexOf = (json: Json) => new Index(essence(json), studio.types);
-  const changes = changesBetween(indexOf(before), indexOf(doc));
+  const changes = changesSince(before, doc, studio.types);
   if (changes.length === 0) return <p>{w.publishSame}</p>;
   return (
     <section aria-label={w.publishChanges(changes.length)}>

@@ -37,9 +37,12 @@ export function PublishPanel({ publication, onClose }: { publication: Publicatio
     );
   }
   const executors = (nodes.data?.items ?? []).filter((node) => node.roles.includes("executor"));
+  const isUnconfirmed = saved.everywhere === false && saved.missing.length === 0;
   return (
     <Dialog title={w.published(saved.version)} onClose={onClose}>
-      {saved.missing.length === 0 ? (
+      {isUnconfirmed ? (
+        <p className="text-sm text-waiting">{w.unconfirmed}</p>
+      ) : saved.missing.length === 0 ? (
         <p className="text-sm">{w.everywhere(saved.ms)}</p>
       ) : (
         <p className="text-sm text-waiting">
@@ -47,7 +50,7 @@ export function PublishPanel({ publication, onClose }: { publication: Publicatio
         </p>
       )}
       <ul className="mt-3 space-y-1">
-        {executors.map((node) => {
+        {(isUnconfirmed ? [] : executors).map((node) => {
           const lacks = saved.missing.includes(node.node);
           return (
             <li

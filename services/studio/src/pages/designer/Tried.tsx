@@ -31,7 +31,8 @@ function Did({ of }: { of: Execution["of"] }) {
   );
 }
 
-function Shown({ title, value }: { title: string; value: unknown }) {
+/** Values under their heading. */
+export function Shown({ title, value }: { title: string; value: unknown }) {
   return (
     <div>
       <p className="mb-1 text-xs font-medium text-soft">{title}</p>

@@ -52,7 +52,7 @@ export function WorkflowPanel() {
         label={w.description}
         rows={3}
         value={textOf(doc.description)}
-        onChange={(event) => set(["description"], event.target.value)}
+        onChange={(event) => set(["description"], event.target.value || undefined)}
       />
       <Check
         label={w.asActivity}

@@ -2,7 +2,7 @@ import type { Page } from "../../model/view";
 import { ROOT } from "../../model/view";
 import type { DrawerTab, Studio } from "./store";
 
-const TABS: readonly DrawerTab[] = ["problems", "data", "text", "trial", "runs", "versions"];
+const TABS: readonly DrawerTab[] = ["problems", "data", "text", "trial", "cases", "runs", "versions"];
 
 /** What a link says of the designer: the page, the selection and the drawer. */
 export function readAddress(search: string): {

@@ -141,10 +141,15 @@ async function hasInstance(instance: string): Promise<boolean> {
   }
 }
 
-export const testActivity = (definition: string, activityId: string): Promise<Api["TestRun"]> =>
+/** Tries one activity of a saved version alone. */
+export const testActivity = (
+  definitionId: string,
+  versionOptions: string,
+  activityId: string,
+): Promise<Api["TestRun"]> =>
   json<Api["TestRun"]>("/tests/activities", {
     method: "POST",
-    body: { workflowDefinitionHandle: { definitionId: definition }, activityHandle: { activityId } },
+    body: { workflowDefinitionHandle: { definitionId, versionOptions }, activityHandle: { activityId } },
   });
 
 /** Who saved last, if the caller may know. */

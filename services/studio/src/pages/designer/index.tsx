@@ -1,7 +1,7 @@
 // Routes: `/definitions/new` shows DesignerNew, `/definitions/$id/edit` shows DesignerPage.
 import { useQuery } from "@tanstack/react-query";
 import { useParams, useSearch } from "@tanstack/react-router";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { can } from "../../api/session";
 import { activityTypesQuery } from "../../graph/words";
 import type { Types } from "../../model/descriptors";
@@ -15,7 +15,10 @@ import { SAVING, Studio } from "./store";
 import { recall } from "./trial";
 import { w } from "./words";
 
-const useTypes = () => useQuery(activityTypesQuery);
+/** How often the designer asks for types that workers have registered since. */
+const TYPES_MS = 15_000;
+
+const useTypes = () => useQuery({ ...activityTypesQuery, refetchInterval: TYPES_MS });
 
 function Open({ types, opened, newer }: { types: Types; opened: Opened; newer?: string }) {
   const [studio] = useState(() => {
@@ -28,6 +31,7 @@ function Open({ types, opened, newer }: { types: Types; opened: Opened; newer?: 
     recall(made);
     return made;
   });
+  useEffect(() => studio.learn(types), [studio, types]);
   return <Designer studio={studio} />;
 }
 
@@ -81,6 +85,7 @@ function New({ types }: { types: Types }) {
     made.set({ drawer: readAddress(window.location.search).drawer });
     return made;
   });
+  useEffect(() => studio.learn(types), [studio, types]);
   return <Designer studio={studio} />;
 }
 

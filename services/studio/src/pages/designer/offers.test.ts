@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { ActivityType } from "../../model/descriptors";
 import { TYPES } from "../../model/testing";
-import { categoryWord, groupsOf } from "./offers";
+import { categoryWord, groupsOf, onRecent, recentText, remember } from "./offers";
 import { de } from "./words/de";
 
 const [one] = TYPES.offered();
@@ -27,5 +27,22 @@ describe("the palette", () => {
     expect(categoryWord("HTTP", de.categories)).toBe("HTTP");
     expect(categoryWord("Cards", de.categories)).toBe("Cards");
     expect(categoryWord("constructor", de.categories)).toBe("constructor");
+  });
+
+  it("hears of an activity that has become recent elsewhere", () => {
+    let kept: string | null = null;
+    vi.stubGlobal("localStorage", {
+      getItem: () => kept,
+      setItem: (_: string, text: string) => {
+        kept = text;
+      },
+    });
+    const heard: string[] = [];
+    const forget = onRecent(() => heard.push(recentText()));
+    remember("Acme.Charge");
+    remember("Acme.Refund");
+    forget();
+    remember("Elsa.If");
+    expect(heard).toEqual(["Acme.Charge", "Acme.Refund Acme.Charge"]);
   });
 });

@@ -8,6 +8,17 @@ export interface Group {
   types: ActivityType[];
 }
 
+const listeners = new Set<() => void>();
+
+/** Calls when an activity has become one of the recent. */
+export function onRecent(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+/** The recent activities as one text, which is the same for as long as they are. */
+export const recentText = (): string => recentTypes().join(" ");
+
 export function recentTypes(): string[] {
   try {
     const read: unknown = JSON.parse(localStorage.getItem(STORE) ?? "[]");
@@ -20,6 +31,7 @@ export function recentTypes(): string[] {
 export function remember(typeName: string): void {
   const all = [typeName, ...recentTypes().filter((one) => one !== typeName)].slice(0, 5);
   localStorage.setItem(STORE, JSON.stringify(all));
+  for (const listener of listeners) listener();
 }
 
 /** What a category is called here; one of a worker is called as the worker says. */

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { essence, storedOf, toPublish } from "./publishing";
+import { TYPES } from "../../model/testing";
+import { changesSince, essence, storedOf, toPublish } from "./publishing";
 
 const AT = "2026-01-31T08:00:00Z";
 
@@ -15,6 +16,22 @@ it.each([
 ])("says what the server will publish: %j, changed: %s", (latest, isDirty, published) =>
   expect(toPublish(latest, isDirty)).toEqual(published),
 );
+
+it("compares the graph as it is with a saved version, whatever the server has added", () => {
+  const said = (text: string, more = {}) => ({
+    version: 1,
+    root: {
+      type: "Elsa.Sequence",
+      id: "r",
+      activities: [{ type: "Elsa.WriteLine", id: "say", text, ...more }],
+    },
+  });
+  const saved = { ...said("hi"), version: 2, description: null, isLatest: true };
+  expect(changesSince(saved, said("hi", { customProperties: {} }), TYPES)).toEqual([]);
+  expect(changesSince(saved, said("ho"), TYPES)).toMatchObject([
+    { did: "changed", id: "say", values: [{ path: ["text"], before: "hi", after: "ho" }] },
+  ]);
+});
 
 describe("what the server has", () => {
   afterEach(() => vi.unstubAllGlobals());

@@ -1,5 +1,8 @@
 import { get } from "../../api/client";
 import type { Api } from "../../api/types";
+import { Index } from "../../model/activities";
+import type { Types } from "../../model/descriptors";
+import { type Change, changesBetween } from "../../model/diff";
 import { isMembers, type Json, membersOf, namesOf, objectOf, textOf } from "../../model/json";
 import { openDefinition } from "./api";
 
@@ -20,6 +23,10 @@ export function essence(value: Json): Json {
     }),
   );
 }
+
+/** What is otherwise in a definition than in another version of it. */
+export const changesSince = (before: Json, now: Json, types: Types): Change[] =>
+  changesBetween(new Index(essence(before), types), new Index(essence(now), types));
 
 const isPublished = (version: Json | undefined): boolean => membersOf(version)?.isPublished === true;
 

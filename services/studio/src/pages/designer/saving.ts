@@ -53,7 +53,7 @@ async function isBack(): Promise<boolean> {
 }
 
 /** What a save says takes the place of what the one before said. */
-const ABOUT = "save";
+export const ABOUT = "save";
 
 /** What came of a save: it is done, or somebody else has saved or removed the definition meanwhile. */
 export type Sent = { saved: Saved } | { latest: Opened | undefined };

@@ -10,11 +10,12 @@ import { type Problem, problemsOf } from "../../model/problems";
 import { spread } from "../../model/room";
 import { type Page, type PageView, type Point, pageAfter, pageOf, ROOT, viewOf } from "../../model/view";
 import { heightOf, portsOf } from "./cards";
+import type { Cases } from "./cases";
 import { aheadIn, isChanged } from "./changed";
 import { insidesOf } from "./insides";
 import type { Tested } from "./trial";
 
-export type DrawerTab = "problems" | "data" | "text" | "trial" | "runs" | "versions";
+export type DrawerTab = "problems" | "data" | "text" | "trial" | "cases" | "runs" | "versions";
 
 /** What happened to an activity in the run that is shown. */
 export interface Mark {
@@ -79,6 +80,8 @@ export interface State {
   /** This browser keeps it. */
   isKept: boolean;
   tested: Tested | undefined;
+  /** What came of the tests that the definition has with it. */
+  cases: Cases;
   /** Why the last test run did not begin, or was not answered. */
   refused: unknown;
 }
@@ -98,7 +101,7 @@ export class Studio {
 
   constructor(
     doc: Json,
-    readonly types: Types,
+    public types: Types,
     saved: Json | undefined,
     etag: string | undefined,
     newer?: string,
@@ -136,6 +139,7 @@ export class Studio {
       pinAt: undefined,
       isKept: true,
       tested: undefined,
+      cases: { results: new Map(), refused: undefined },
       refused: undefined,
     };
     this.check();
@@ -268,6 +272,17 @@ export class Studio {
     const index = new Index(history.doc, this.types);
     const view = viewOf(index, this.state.page);
     this.set({ history: seal(history), index, view, saved, server, etag, newer: undefined });
+  }
+
+  /** What the server offers now: a worker may have registered a type since. */
+  learn(types: Types): void {
+    if (types === this.types) return;
+    this.types = types;
+    const index = new Index(this.state.history.doc, types);
+    const view = viewOf(index, this.state.page);
+    const places = this.placesIn(index, view);
+    this.set({ index, view, places, shown: this.shownIn(index, view, places, this.state.inPlace) });
+    this.check();
   }
 
   isDirty(): boolean {

@@ -18,6 +18,7 @@ import {
   requestOf,
   resultOf,
   setPin,
+  tryEnd,
   tryOut,
   typePin,
 } from "./trial";
@@ -93,6 +94,7 @@ describe("a test run", () => {
     await tryOut(studio, "say");
     expect(asked[0]?.path).toMatch(/\/tests\/workflows$/);
     const body = asked[0]?.body ?? "";
+    expect(studio.get().tested?.request).toBe(body.replace(',"until":"say"', ""));
     expect(body).toContain('"n":1.50');
     const { model, ...more } = JSON.parse(body);
     expect(model.definitionId).toBe("order");
@@ -174,6 +176,11 @@ describe("a test run", () => {
     const stopped = { reason: "Unanswered" as const, message: "no answer fits", activityId: "say" };
     expect(endOf({ ...ranOf([]), status: "Executing", stopped } as Ran).status).toBe("Cancelled");
     expect(endOf(ranOf([]))).toEqual({ status: "Finished" });
+  });
+
+  it("of one activity that has not ended waits: nothing runs", () => {
+    expect(tryEnd({ status: "Running" })).toEqual({ status: "Suspended", word: "Waits" });
+    expect(tryEnd({ status: "Completed" })).toEqual({ status: "Completed" });
   });
 
   it("says which field is no JSON object", () => {

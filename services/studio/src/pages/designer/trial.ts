@@ -24,6 +24,8 @@ export interface Tested {
   ran: Ran;
   doc: Json;
   executions: readonly Execution[];
+  /** The request of the run to its end. */
+  request: string;
 }
 
 /** The text of a field is no JSON object. */
@@ -97,6 +99,10 @@ export function executionsOf(index: Index, { activities }: Ran, names: Names = N
 /** How a run ended: one that was stopped does not go on, though it had not ended by itself. */
 export const endOf = ({ status, stopped }: Pick<Ran, "status" | "stopped">) =>
   stopped ? { status: "Cancelled", word: w.trialStopped } : { status };
+
+/** How one activity ended that was tried alone: one that has not ended waits, and nothing runs. */
+export const tryEnd = ({ status }: Pick<Api["TestRun"], "status">) =>
+  status === "Running" ? { status: "Suspended", word: w.testWaits } : { status };
 
 /** What the cards show of a test run. */
 export function marksOf(executions: readonly Execution[]): ReadonlyMap<string, Mark> {
@@ -186,7 +192,7 @@ export const unreadPins = (index: Index, wrongPins: ReadonlyMap<string, string>)
   });
 
 /** The longest that a run is waited for. */
-const PATIENCE_MS = 30_000;
+export const PATIENCE_MS = 30_000;
 
 /**
  * Runs the workflow as it is drawn, saved or not, and shows what it did. Where the run is refused, that is
@@ -201,11 +207,13 @@ export async function tryOut(studio: Studio, until?: string): Promise<void> {
     if (unread.length > 0) throw new NotObject(w.pinsUnread(unread));
     const named = withIds(index);
     const last = [...named.names].find(([, key]) => key === until)?.[0] ?? until;
-    const text = requestOf(index, membersOf(named.doc) ?? {}, trial, last);
+    const model = membersOf(named.doc) ?? {};
+    const text = requestOf(index, model, trial, last);
+    const request = last === undefined ? text : requestOf(index, model, trial, undefined);
     const signal = AbortSignal.timeout(PATIENCE_MS);
     const ran = await json<Ran>("/tests/workflows", { method: "POST", text, signal });
     const executions = executionsOf(index, ran, named.names);
-    const tested = { ran, doc, executions };
+    const tested = { ran, doc, executions, request };
     studio.set({ tested, refused: undefined, marks: marksOf(executions), run: undefined });
   } catch (refused) {
     studio.set({ tested: undefined, refused, marks: undefined, run: undefined });

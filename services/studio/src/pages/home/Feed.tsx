@@ -1,13 +1,13 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { type Happening, useFeed } from "../../app/live";
+import { type Happening, useFeed, useHeard } from "../../app/live";
 import { shortId } from "../../lib/format";
 import type { State } from "../../lib/states";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Card } from "../../ui/Panel";
 import { StateIcon } from "../../ui/State";
-import { Empty } from "../../ui/States";
+import { Empty, Loading } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { useDefinitionNames } from "../instances/names";
 
@@ -18,6 +18,17 @@ const STATES: Record<string, State> = {
   faulted: "faulted",
   cancelled: "cancelled",
 };
+
+/** An empty feed: nothing happened, nobody could say, or nobody has said yet. */
+function Nothing() {
+  const isHeard = useHeard();
+  if (isHeard === undefined) return <Loading rows={4} />;
+  return isHeard ? (
+    <Empty title={t.home.quiet} />
+  ) : (
+    <Empty title={t.home.notHeard}>{t.home.notHeardHint}</Empty>
+  );
+}
 
 /** What just happened. While the pointer is on it, or it has the focus, nothing moves. */
 export function Feed() {
@@ -41,7 +52,7 @@ export function Feed() {
       }
     >
       {shown.length === 0 ? (
-        <Empty title={t.home.quiet} />
+        <Nothing />
       ) : (
         <section
           aria-label={t.home.feed}

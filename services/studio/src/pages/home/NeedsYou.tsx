@@ -1,10 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { incidentGroupsQuery } from "../../api/queries";
+import { asProblem } from "../../api/problem";
+import { incidentGroupsQuery, lettersQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { visible } from "../../lib/visible";
 import { t } from "../../text";
+import { Button } from "../../ui/Button";
 import { Icon } from "../../ui/Icon";
 import { Card } from "../../ui/Panel";
 import { Badge } from "../../ui/State";
@@ -63,16 +65,40 @@ function Untaken({ pools }: { pools: readonly Pool[] }) {
   });
 }
 
+/** Something that could not be asked for: whether it needs somebody is not known. */
+function Unasked({ word, query }: { word: string; query: { error: unknown; refetch: () => unknown } }) {
+  return (
+    <p
+      className="flex flex-wrap items-center gap-x-2 border-b border-line px-4 py-2 text-sm"
+      title={asProblem(query.error).detail}
+    >
+      <Icon name="incidents" className="text-faulted" />
+      <span className="min-w-0 flex-1">{word}</span>
+      <Button
+        tone="quiet"
+        icon="refresh"
+        label={t.home.figureAgain(word)}
+        onClick={() => void query.refetch()}
+      />
+    </p>
+  );
+}
+
 /** What a person has to look at: failures by their cause, dead letters, and tasks that nobody takes. */
-export function NeedsYou({ letters }: { letters: number }) {
+export function NeedsYou() {
+  const dead = useQuery({ ...lettersQuery(0, 1), enabled: can("read:bookmark-queue:dead-letters") });
+  const letters = dead.data?.totalCount ?? 0;
   const query = useQuery(incidentGroupsQuery(CAUSES));
   const names = useDefinitionNames();
   const pools = useQuery({
     ...poolsQuery,
     refetchInterval: 15_000,
     enabled: can("read:activity-descriptors"),
-  }).data;
-  const untaken = pools?.items.filter(isUntaken) ?? [];
+  });
+  const untaken = pools.data?.items.filter(isUntaken) ?? [];
+  const isUnasked = ({ data, error }: { data: unknown; error: unknown }) =>
+    data === undefined && Boolean(error);
+  const isKnown = !isUnasked(dead) && !isUnasked(pools);
   return (
     <Card
       title={t.home.needsYou}
@@ -82,6 +108,8 @@ export function NeedsYou({ letters }: { letters: number }) {
         </Link>
       }
     >
+      {isUnasked(dead) && <Unasked word={t.home.lettersUnasked} query={dead} />}
+      {isUnasked(pools) && <Unasked word={t.home.untakenUnasked} query={pools} />}
       {letters > 0 && (
         <p className="flex items-center gap-2 border-b border-line px-4 py-2 text-sm">
           <Icon name="messages" className="text-faulted" />
@@ -94,7 +122,7 @@ export function NeedsYou({ letters }: { letters: number }) {
       <Shown query={query} rows={5}>
         {({ items, totalCount }) =>
           items.length === 0 ? (
-            letters === 0 && untaken.length === 0 && <Empty title={t.home.nothingNeeded} />
+            isKnown && letters === 0 && untaken.length === 0 && <Empty title={t.home.nothingNeeded} />
           ) : (
             <>
               <ul>

@@ -13,7 +13,7 @@ import { curl, quoted, staunch } from "../../lib/shell";
 import { visible } from "../../lib/visible";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
-import { CopyCommands } from "../../ui/Code";
+import { type Commands, CopyCommands } from "../../ui/Code";
 import { Pages } from "../../ui/List";
 import { attempt } from "../../ui/notices";
 import { Page } from "../../ui/Page";
@@ -25,6 +25,7 @@ import { Time } from "../../ui/Time";
 import { useActivityNames } from "../instance/names";
 import { retry } from "../instance/retrying";
 import { BulkBar } from "../instances/BulkBar";
+import { listLines } from "../instances/lines";
 import { useDefinitionNames } from "../instances/names";
 import { PlanPanel } from "../instances/PlanPanel";
 import { Groups } from "./Groups";
@@ -108,13 +109,28 @@ function Row({
   );
 }
 
+const filterOf = (definition: string | undefined) => ({
+  ...fromAddress({ definition }),
+  incidents: true,
+  order: "UpdatedAt" as const,
+});
+
+const causeLines = (definition: string | undefined): Commands => ({
+  staunch: staunch(definition ? `incident ls --definition ${quoted(definition)}` : "incident ls"),
+  nats: "nats sub 'staunch.event.>'",
+  curl: curl(withQuery("/incidents/groups", { definitionId: definition })),
+});
+
+/** The same list of instances; `staunch` lists incidents only by their cause. */
+const inboxLines = (definition: string | undefined): Commands => listLines(filterOf(definition), Date.now());
+
 /** Instance by instance, the newest change first. */
 function Inbox({ onDone }: { onDone: () => void }) {
   const [search, change] = useAddress();
   const page = pageOf(search);
   // Nothing else of the address narrows the list.
   const { definition } = search;
-  const filter = { ...fromAddress({ definition }), incidents: true, order: "UpdatedAt" as const, page };
+  const filter = { ...filterOf(definition), page };
   const asked = {
     hasIncidents: true,
     definitionId: definition,
@@ -196,13 +212,7 @@ export function IncidentsPage() {
         </Tabs>
       </Card>
       <CopyCommands
-        commands={{
-          staunch: staunch(
-            search.definition ? `incident ls --definition ${quoted(search.definition)}` : "incident ls",
-          ),
-          nats: "nats sub 'staunch.event.>'",
-          curl: curl(withQuery("/incidents/groups", { definitionId: search.definition })),
-        }}
+        commands={by === "cause" ? causeLines(search.definition) : inboxLines(search.definition)}
       />
       {search.plan && (
         <PlanPanel plan={search.plan} onClose={() => change({ plan: undefined })} onDone={reload} />

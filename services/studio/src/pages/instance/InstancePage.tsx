@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
+import { Problem } from "../../api/problem";
 import { instanceQuery, versionQuery, whyQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
@@ -11,10 +12,12 @@ import { Button } from "../../ui/Button";
 import { CopyButton } from "../../ui/Code";
 import { later } from "../../ui/later";
 import { Badge, StateBadge } from "../../ui/State";
-import { Shown } from "../../ui/States";
+import { Empty, Shown } from "../../ui/States";
 import { Tabs } from "../../ui/Tabs";
 import { Duration, Time } from "../../ui/Time";
 import { Actions } from "./Actions";
+import { Compare } from "./Compare";
+import { pointsOf } from "./comparing";
 import { Family } from "./Family";
 import { Incidents } from "./Incidents";
 import { useInstanceLive } from "./live";
@@ -33,6 +36,15 @@ const Graph = later(async () => (await import("../../graph/Graph")).Graph);
 /** The graph comes from the definition, which not everyone may read. */
 const mayDraw = () => can("read:workflow-definitions");
 
+/** Why there is no graph to draw, where its definition was never there or is gone. */
+function graphLack(detail: Api["InstanceDetail"], error: unknown): string | undefined {
+  const { definitionId, definitionVersionId, version } = detail;
+  if (!definitionVersionId) return t.instance.neverPublished(visible(definitionId));
+  return error instanceof Problem && error.status === 404
+    ? t.instance.versionGone(visible(definitionId), version)
+    : undefined;
+}
+
 function Head({ detail }: { detail: Api["InstanceDetail"] }) {
   const over = isOver(detail.subStatus);
   const title = useQuery({ ...versionQuery(detail.definitionVersionId), enabled: mayDraw() }).data?.name;
@@ -44,13 +56,15 @@ function Head({ detail }: { detail: Api["InstanceDetail"] }) {
           <span className="line-clamp-2 min-w-0 [overflow-wrap:anywhere]" title={name}>
             {visible(name)}
           </span>
-          <Link
-            to="/definitions/$id"
-            params={{ id: detail.definitionId }}
-            search={{ version: String(detail.version) }}
-          >
-            <Badge>v{detail.version}</Badge>
-          </Link>
+          {detail.version > 0 && (
+            <Link
+              to="/definitions/$id"
+              params={{ id: detail.definitionId }}
+              search={{ version: String(detail.version) }}
+            >
+              <Badge>v{detail.version}</Badge>
+            </Link>
+          )}
         </h1>
         <p className="flex items-center gap-1 font-mono text-xs break-all text-soft">
           {detail.id}
@@ -93,9 +107,11 @@ function Body({ detail }: { detail: Api["InstanceDetail"] }) {
   const at = search.at && /^\d+$/.test(search.at) && Number(search.at) < last ? Number(search.at) : undefined;
   const marks = useMarks(detail.id, over ? detail.subStatus : undefined, at);
   const definition = useQuery({ ...versionQuery(detail.definitionVersionId), enabled: mayDraw() });
+  const lacks = graphLack(detail, definition.error);
   const why = useQuery(whyQuery(detail.id));
   const state = detail.workflowState;
   const hasTree = search.tree === "yes";
+  const points = pointsOf(search, last);
   const tabs = [
     { key: "story", word: t.instance.story },
     ...(can("read:activity-execution") ? [{ key: "timeline", word: t.instance.timeline }] : []),
@@ -104,6 +120,7 @@ function Body({ detail }: { detail: Api["InstanceDetail"] }) {
     { key: "incidents", word: t.rail.incidents, count: state.incidents.length },
     { key: "family", word: t.instance.family, count: why.data?.children.length },
     { key: "raw", word: t.instance.raw },
+    ...(points ? [{ key: "compare", word: t.comparing.tab }] : []),
   ];
   const tab = tabs.find(({ key }) => key === search.tab)?.key ?? "story";
   return (
@@ -118,39 +135,42 @@ function Body({ detail }: { detail: Api["InstanceDetail"] }) {
               aria-label={t.graph.label}
               className="relative flex min-h-0 min-w-0 bg-paper max-md:h-56 md:contain-size"
             >
-              <Shown query={definition}>
-                {(full) => (
-                  <>
-                    {hasTree && (
-                      <aside className="flex w-56 shrink-0 flex-col border-r border-line bg-raised max-md:w-44">
-                        <ActivityTree
+              {lacks && <Empty title={t.instance.noGraph}>{lacks}</Empty>}
+              {!lacks && (
+                <Shown query={definition}>
+                  {(full) => (
+                    <>
+                      {hasTree && (
+                        <aside className="flex w-56 shrink-0 flex-col border-r border-line bg-raised max-md:w-44">
+                          <ActivityTree
+                            root={full.root}
+                            marks={marks}
+                            selected={search.activity}
+                            onSelect={(activity) => change({ activity })}
+                          />
+                        </aside>
+                      )}
+                      <div className="relative min-w-0 flex-1">
+                        <Graph
+                          key={String(hasTree)}
                           root={full.root}
                           marks={marks}
                           selected={search.activity}
                           onSelect={(activity) => change({ activity })}
+                          isNarrow={hasTree}
                         />
-                      </aside>
-                    )}
-                    <div className="relative min-w-0 flex-1">
-                      <Graph
-                        key={String(hasTree)}
-                        root={full.root}
-                        marks={marks}
-                        selected={search.activity}
-                        onSelect={(activity) => change({ activity })}
-                        isNarrow={hasTree}
-                      />
-                      <Button
-                        className="!absolute top-2 left-2"
-                        icon="list"
-                        label={hasTree ? t.graph.hideTree : t.graph.showTree}
-                        aria-expanded={hasTree}
-                        onClick={() => change({ tree: hasTree ? undefined : "yes" })}
-                      />
-                    </div>
-                  </>
-                )}
-              </Shown>
+                        <Button
+                          className="!absolute top-2 left-2"
+                          icon="list"
+                          label={hasTree ? t.graph.hideTree : t.graph.showTree}
+                          aria-expanded={hasTree}
+                          onClick={() => change({ tree: hasTree ? undefined : "yes" })}
+                        />
+                      </div>
+                    </>
+                  )}
+                </Shown>
+              )}
             </section>
           )}
           <section
@@ -179,11 +199,24 @@ function Body({ detail }: { detail: Api["InstanceDetail"] }) {
               {tab === "incidents" && <Incidents detail={detail} />}
               {tab === "family" && <Family detail={detail} />}
               {tab === "raw" && <Raw detail={detail} />}
+              {tab === "compare" && points && (
+                <Compare
+                  detail={detail}
+                  points={points}
+                  onChange={([from, to]) => change({ from: String(from), at: String(to) })}
+                  onClose={() => change({ from: undefined, tab: undefined })}
+                />
+              )}
             </Tabs>
           </section>
         </div>
       </div>
-      <Travel detail={detail} at={at} onAt={(line) => change({ at: line?.toString() })} />
+      <Travel
+        detail={detail}
+        at={at}
+        onAt={(line) => change({ at: line?.toString() })}
+        onCompare={points ? undefined : (line) => change({ from: String(line), tab: "compare" })}
+      />
     </>
   );
 }

@@ -32,7 +32,7 @@ function Beginning({
   const mayRead = can("read:workflow-definitions");
   const words = useTypeWords();
   const definition = useQuery({ ...versionQuery(version), enabled: mayRead });
-  if (!mayRead || definition.error) {
+  if (!mayRead || !version || definition.error) {
     return (
       <Field
         label={t.instance.fromActivity}

@@ -3,6 +3,7 @@ import { Fragment, useState } from "react";
 import { get, id, post } from "../../api/client";
 import { variablesQuery } from "../../api/queries";
 import type { Api } from "../../api/types";
+import { fold } from "../../lib/fold";
 import { activityWord, typeName } from "../../lib/format";
 import { stateOf } from "../../lib/states";
 import { visible } from "../../lib/visible";
@@ -14,6 +15,8 @@ import { Empty, Shown } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { Value } from "../../ui/Value";
 import { aboutOf, changedVariable, valueThen } from "./alterations";
+import { Fold } from "./Fold";
+import { burstKey, lineKey, namesOfRound } from "./loops";
 import { useActivityNames } from "./names";
 
 const PAGE = 200;
@@ -59,26 +62,16 @@ function Changed({ instance, at, name }: { instance: string; at: number; name: s
   );
 }
 
-function Line({
-  entry,
-  last,
-  names,
-  variables,
-  onActivity,
-}: {
+interface LineProps extends Shared {
   entry: Entry;
   /** The last line of its burst. */
   last: number;
-  names: Names;
-  /** What variables are called. */
-  variables: (id: string) => string;
-  onActivity: (activity: string) => void;
-}) {
+}
+
+function Line({ entry, last, names, variables, onActivity }: LineProps) {
   const isWorkflow = entry.eventName === "Workflow";
-  const isWhole = isWorkflow || entry.activityId === WHOLE;
-  const word = isWhole
-    ? t.instance.workflow
-    : names(entry.activityId, activityWord(entry.activityId, entry.activityName, entry.activityType));
+  const isWhole = isWholeLine(entry);
+  const word = isWhole ? t.instance.workflow : wordOf(entry, names);
   const state = stateOf(isWorkflow ? (entry.message ?? "") : entry.eventName);
   const facts = [...Object.entries(entry.activityState ?? {}), ...Object.entries(entry.outputs)];
   const [open, setOpen] = useState(false);
@@ -144,6 +137,86 @@ function Line({
   );
 }
 
+interface Shared {
+  names: Names;
+  /** What variables are called. */
+  variables: (id: string) => string;
+  onActivity: (activity: string) => void;
+}
+
+const isWholeLine = ({ eventName, activityId }: Entry) => eventName === "Workflow" || activityId === WHOLE;
+
+const wordOf = (entry: Entry, names: Names): string =>
+  names(entry.activityId, activityWord(entry.activityId, entry.activityName, entry.activityType));
+
+/** What comes again, in words; the workflow itself is in every round. */
+const roundOf = (round: readonly Entry[], names: Names) => {
+  const words = new Map(
+    round.map((one) => [one.activityId, isWholeLine(one) ? undefined : wordOf(one, names)]),
+  );
+  return namesOfRound(round, ({ activityId }) => words.get(activityId));
+};
+
+/** The lines of a burst; those of a loop are folded. */
+function Lines({ of, ...shared }: Shared & { of: readonly Entry[] }) {
+  const last = of.at(-1)?.sequence;
+  const line = (entry: Entry) => (
+    <Line key={entry.id} entry={entry} last={last ?? entry.sequence} {...shared} />
+  );
+  return (
+    <ol>
+      {fold(of, lineKey).map((part) =>
+        "item" in part ? (
+          line(part.item)
+        ) : (
+          <li key={part.items[0]?.id}>
+            <Fold {...roundOf(part.round, shared.names)} rounds={part.rounds} count={part.items.length}>
+              {() => <ol>{part.items.map(line)}</ol>}
+            </Fold>
+          </li>
+        ),
+      )}
+    </ol>
+  );
+}
+
+/** Bursts; a loop that waits in each round is folded. */
+function Bursts({ of, isNumbered, ...shared }: Shared & { of: Entry[][]; isNumbered: boolean }) {
+  const numbers = new Map(of.map((burst, at) => [burst, at + 1]));
+  const section = (burst: Entry[]) => (
+    <section key={burst[0]?.id}>
+      <h2 className="sticky top-0 z-10 flex items-center gap-2 border-y border-line bg-sunken px-4 py-1 text-xs text-soft">
+        {isNumbered && (
+          <span className="font-medium text-ink">{t.instance.burst(numbers.get(burst) ?? 0)}</span>
+        )}
+        <Time at={burst[0]?.timestamp} exact />
+        {burst.find((one) => one.node)?.node && (
+          <span className="flex items-center gap-1">
+            <Icon name="cluster" size={12} />
+            {burst.find((one) => one.node)?.node}
+          </span>
+        )}
+      </h2>
+      <Lines of={burst} {...shared} />
+    </section>
+  );
+  return fold(of, burstKey).map((part) =>
+    "item" in part ? (
+      section(part.item)
+    ) : (
+      <Fold
+        key={part.items[0]?.[0]?.id}
+        {...roundOf(part.round.flat(), shared.names)}
+        rounds={part.rounds}
+        count={part.items.flat().length}
+        isWide
+      >
+        {() => part.items.map(section)}
+      </Fold>
+    ),
+  );
+}
+
 interface Props {
   detail: Api["InstanceDetail"];
   activity?: string;
@@ -201,34 +274,7 @@ export function Story({ detail, activity, at, onActivity }: Props) {
           if (entries.length === 0) return <Empty title={nothing} />;
           return (
             <>
-              {bursts(entries).map((burst, number) => (
-                <section key={burst[0]?.id}>
-                  <h2 className="sticky top-0 z-10 flex items-center gap-2 border-y border-line bg-sunken px-4 py-1 text-xs text-soft">
-                    {!activity && (
-                      <span className="font-medium text-ink">{t.instance.burst(number + 1)}</span>
-                    )}
-                    <Time at={burst[0]?.timestamp} exact />
-                    {burst.find((one) => one.node)?.node && (
-                      <span className="flex items-center gap-1">
-                        <Icon name="cluster" size={12} />
-                        {burst.find((one) => one.node)?.node}
-                      </span>
-                    )}
-                  </h2>
-                  <ol>
-                    {burst.map((entry) => (
-                      <Line
-                        key={entry.id}
-                        entry={entry}
-                        last={burst.at(-1)?.sequence ?? entry.sequence}
-                        names={names}
-                        variables={variables}
-                        onActivity={onActivity}
-                      />
-                    ))}
-                  </ol>
-                </section>
-              ))}
+              <Bursts of={bursts(entries)} isNumbered={!activity} {...{ names, variables, onActivity }} />
               {query.hasNextPage && at === undefined && (
                 <div className="p-3 text-center">
                   <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>

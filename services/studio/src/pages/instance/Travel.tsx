@@ -9,10 +9,12 @@ interface Props {
   detail: Api["InstanceDetail"];
   at?: number;
   onAt: (at: number | undefined) => void;
+  /** Begins to compare this point with another one; nothing while points are compared. */
+  onCompare?: (line: number) => void;
 }
 
 /** Goes back in time: the graph, the story and the values are as they were after a line of the journal. */
-export function Travel({ detail, at, onAt }: Props) {
+export function Travel({ detail, at, onAt, onCompare }: Props) {
   const last = detail.workflowState.executionLogSequence;
   const past = useQuery({
     queryKey: ["instance", detail.id, "state", at],
@@ -59,6 +61,7 @@ export function Travel({ detail, at, onAt }: Props) {
           </>
         )}
       </span>
+      {onCompare && last > 1 && <Button onClick={() => onCompare(at ?? last)}>{t.comparing.begin}</Button>}
       <Button disabled={at === undefined} onClick={() => onAt(undefined)}>
         {t.instance.now}
       </Button>

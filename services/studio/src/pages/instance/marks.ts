@@ -78,7 +78,7 @@ export function endsOf(
 }
 
 /** The longest part of a journal that is read for a picture of the past. */
-const LINES_MAX = 1000;
+export const LINES_MAX = 1000;
 
 /**
  * How far each activity came: now as the server counts, in the past as the journal says. `ending` is the state of the

@@ -62,7 +62,8 @@ export function AllDialog({
     staleTime: Number.POSITIVE_INFINITY,
   });
   const count = counting.data?.totalCount;
-  const shown = count === undefined ? "…" : `${number(count)}${count >= TOTAL_MAX ? "+" : ""}`;
+  const isMore = count !== undefined && count >= TOTAL_MAX;
+  const shown = count === undefined ? "…" : `${number(count)}${isMore ? "+" : ""}`;
   const planned = toPlanFilter(filter, now, versionId);
   const act = async () => {
     if (deed !== "deleteAll") return onPlan(await submit(deed, planned));
@@ -78,11 +79,13 @@ export function AllDialog({
       title={t.bulk.titles[deed](shown)}
       verb={t.bulk.titles[deed](shown)}
       count={count}
+      isMore={isMore}
       disabled={!count}
       act={act}
       onClose={onClose}
     >
       <p>{t.bulk.consequences[deed]}</p>
+      {isMore && <p>{t.bulk.uncounted(number(TOTAL_MAX))}</p>}
       {counting.error && <Failed error={counting.error} retry={() => void counting.refetch()} />}
       {removed && (
         <div className="space-y-1">

@@ -124,7 +124,7 @@ export function InstancesPage() {
       title={t.rail.instances}
       actions={
         <>
-          {news > 0 && (
+          {news > 0 && rows.head?.data && !rows.failed && (
             <Button tone="main" onClick={reload}>
               {t.instances.news(news)}
             </Button>

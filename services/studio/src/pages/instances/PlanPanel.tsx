@@ -1,12 +1,16 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
-import { get, id } from "../../api/client";
+import { get, id, post } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { formatCount, shortId } from "../../lib/format";
+import { curl, quoted, staunch } from "../../lib/shell";
 import { language, t } from "../../text";
+import { Button } from "../../ui/Button";
+import { CopyCommands } from "../../ui/Code";
 import { Select } from "../../ui/Field";
+import { attempt } from "../../ui/notices";
 import { Pager } from "../../ui/Pager";
 import { Facts, SidePanel } from "../../ui/Panel";
 import { Progress } from "../../ui/Progress";
@@ -34,6 +38,8 @@ function wordsOf(end: PlanEnd): string {
   switch (end.key) {
     case "partly":
       return t.plan.ends.partly(number(end.failed), number(end.all));
+    case "stopped":
+      return t.plan.ends.stopped(number(end.left), number(end.all));
     case "again": {
       const { failed, all } = end;
       const begun =
@@ -137,6 +143,14 @@ export function PlanPanel({
   const over = query.data ? isOver(query.data) : false;
   const again = useAgain(plan, query.data);
   const end = query.data && endOf(query.data, again.size);
+  const [stopping, setStopping] = useState(false);
+  const client = useQueryClient();
+  const stop = async () => {
+    setStopping(true);
+    await attempt(() => post<Api["Stopped"]>(`/alterations/${id(plan)}/stop`), t.plan.stopped);
+    setStopping(false);
+    void client.invalidateQueries({ queryKey: ["plan", plan] });
+  };
   const done = useRef(onDone);
   done.current = onDone;
   useEffect(() => {
@@ -159,6 +173,14 @@ export function PlanPanel({
                 [t.columns.started, <Time key="at" at={seen.plan.createdAt} />],
               ]}
             />
+            {!over && can("run:alterations") && (
+              <div className="space-y-1">
+                <Button tone="danger" busy={stopping} onClick={() => void stop()}>
+                  {t.plan.stop}
+                </Button>
+                <p className="text-xs text-soft">{t.plan.stopHint}</p>
+              </div>
+            )}
             <Figures progress={seen.progress} again={again.size} words={end && wordsOf(end)} />
             <Select
               label={t.plan.show}
@@ -201,6 +223,18 @@ export function PlanPanel({
                 </li>
               ))}
             </ul>
+            <CopyCommands
+              commands={{
+                staunch: [
+                  staunch(`instance plan get ${quoted(plan)}`),
+                  ...(over ? [] : [staunch(`instance plan stop ${quoted(plan)}`)]),
+                ],
+                curl: [
+                  curl(`/alterations/${id(plan)}`),
+                  ...(over ? [] : [curl(`/alterations/${id(plan)}/stop`, "-X POST")]),
+                ],
+              }}
+            />
           </>
         )}
       </Shown>

@@ -37,6 +37,12 @@ describe("the end of a plan", () => {
     expect(TONES.again).toBe("warn");
   });
 
+  it("is a stop where jobs were never begun", () => {
+    expect(endOf(seen({ completed: 64, pending: 136 }))).toEqual({ key: "stopped", left: 136, all: 200 });
+    expect(endOf(seen({ completed: 64, failed: 1, pending: 135 }))).toMatchObject({ left: 135 });
+    expect(TONES.stopped).toBe("warn");
+  });
+
   it("is not there while it goes on", () => {
     expect(endOf(seen({ failed: 3 }, "Running", false))).toBeUndefined();
   });

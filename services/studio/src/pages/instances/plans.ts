@@ -7,6 +7,8 @@ export type PlanEnd =
   /** A retry that was applied: what it comes to is another matter. */
   | { key: "retried"; all: number }
   | { key: "again"; again: number; failed: number; all: number }
+  /** Somebody stopped it; `left` of them were not begun. */
+  | { key: "stopped"; left: number; all: number }
   | { key: "empty" | "broken" };
 
 type Seen = Pick<Api["PlanSeen"], "plan" | "progress">;
@@ -25,6 +27,7 @@ export function endOf(seen: Seen, again = 0): PlanEnd | undefined {
   const { completed, failed, running, pending } = progress;
   const all = completed + failed + running + pending;
   if (all === 0) return { key: "empty" };
+  if (pending > 0) return { key: "stopped", left: pending, all };
   if (again > 0) return { key: "again", again, failed, all };
   if (failed === 0) return { key: isRetry(seen) ? "retried" : "succeeded", all };
   return failed === all ? { key: "failed", all } : { key: "partly", failed, all };
@@ -37,6 +40,7 @@ export const TONES = {
   again: "warn",
   partly: "warn",
   failed: "bad",
+  stopped: "warn",
   empty: "plain",
   broken: "bad",
 } as const satisfies Record<PlanEnd["key"], string>;

@@ -5,7 +5,7 @@ import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { pageOf, useAddress } from "../../app/address";
 import { formatCount } from "../../lib/format";
-import { staunch } from "../../lib/shell";
+import { curl, staunch } from "../../lib/shell";
 import { language, t } from "../../text";
 import { CopyCommands } from "../../ui/Code";
 import { List } from "../../ui/List";
@@ -147,7 +147,9 @@ export function Listeners() {
           current={search.listener}
         />
         <div className="px-4 py-2">
-          <CopyCommands commands={{ staunch: staunch("listener ls"), nats: "nats stream report" }} />
+          <CopyCommands
+            commands={{ staunch: staunch("listener ls"), nats: "nats stream report", curl: curl(PATH) }}
+          />
         </div>
       </Card>
       {open && <Detail listener={open} onClose={() => change({ listener: undefined })} />}

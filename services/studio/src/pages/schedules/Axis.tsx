@@ -6,6 +6,7 @@ import { useSettings } from "../../app/settings";
 import { t } from "../../text";
 import { Card } from "../../ui/Panel";
 import { Tabs } from "../../ui/Tabs";
+import { ActivityName } from "../incidents/ActivityName";
 import { marksOf, marksWithin, rowOf, SCALES, type Scale, scaleOf, stepText } from "./scale";
 
 const ROWS = 12;
@@ -66,7 +67,7 @@ export function Axis({
           <ul className="text-xs">
             {rows.map((one) => (
               <li key={one.id} className="h-[1.375rem] truncate leading-[1.375rem]" title={one.activityId}>
-                {nameOf(one)} <span className="text-soft">{one.activityId}</span>
+                {nameOf(one)} <ActivityName of={one} />
               </li>
             ))}
           </ul>

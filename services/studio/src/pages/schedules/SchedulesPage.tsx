@@ -19,6 +19,7 @@ import { Badge } from "../../ui/State";
 import { Shown } from "../../ui/States";
 import type { Column } from "../../ui/Table";
 import { Time } from "../../ui/Time";
+import { ActivityName } from "../incidents/ActivityName";
 import { useDefinitionNames } from "../instances/names";
 import { Axis } from "./Axis";
 
@@ -85,7 +86,7 @@ function Detail({ schedule, onClose }: { schedule: string; onClose: () => void }
                     {names.get(one.definitionId) ?? one.definitionId}
                   </Link>,
                 ],
-                [t.messages.activity, one.activityId],
+                [t.messages.activity, <ActivityName key="activity" of={one} />],
                 [
                   t.schedules.when,
                   <code key="when" className="font-mono text-xs">
@@ -181,7 +182,7 @@ export function SchedulesPage() {
       key: "activity",
       head: t.messages.activity,
       className: "!max-w-40",
-      cell: (row) => <span title={row.activityId}>{row.activityId}</span>,
+      cell: (row) => <ActivityName of={row} />,
     },
     {
       key: "when",
@@ -264,6 +265,7 @@ export function SchedulesPage() {
                     ...(asked.isPaused ? ["--paused"] : []),
                   ].join(" "),
                 ),
+          nats: "nats sub 'staunch.event.>'",
           curl: curl(withQuery("/schedules", { definitionId: asked.definitionId, isPaused: asked.isPaused })),
         }}
       />

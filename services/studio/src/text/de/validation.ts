@@ -36,6 +36,7 @@ export const validation: Text["validation"] = {
     skipped: "Ausgelassen",
     unfinished: "Nicht vollständig",
     untouched: "Nicht geprüft",
+    handed: "Durch den Server",
   },
   counted: (passed, failed, skipped) =>
     `${passed} bestanden, ${failed} nicht bestanden, ${skipped} ausgelassen`,

@@ -13,6 +13,9 @@ export const work: Pick<Text, keyof typeof words> = {
     running: "Laufen jetzt",
     waiting: "Warten jetzt",
     late: "Späte Timer",
+    figureFailed: "Nicht gezählt",
+    figureAgain: (figure) => `Noch einmal versuchen: ${figure}`,
+    figureOld: "Die letzte Zählung ist fehlgeschlagen: Dies ist eine frühere.",
     needsYou: "Braucht Sie",
     allIncidents: "Alle Störungen",
     nothingNeeded: "Nichts braucht Sie.",
@@ -33,6 +36,10 @@ export const work: Pick<Text, keyof typeof words> = {
     noRole: "Sie dürfen noch nichts sehen.",
     noRoleHint: "Bitten Sie jemanden, der Benutzer verwaltet, um eine Rolle. Melden Sie sich dann neu an.",
     quiet: "In den letzten zehn Minuten geschah nichts.",
+    notHeard: "Was geschah, ließ sich nicht erfragen.",
+    notHeardHint: "Es erscheint hier, sobald die Verbindung da ist.",
+    lettersUnasked: "Ob es Nachrichten gibt, die sich nicht anwenden ließen, ließ sich nicht erfragen.",
+    untakenUnasked: "Ob es Aufgaben gibt, die niemand nimmt, ließ sich nicht erfragen.",
     events: {
       started: "begann",
       suspended: "wartet",
@@ -144,6 +151,23 @@ export const work: Pick<Text, keyof typeof words> = {
     nothingHint: "Entfernen Sie einen Filter, oder starten Sie einen Workflow bei seiner Definition.",
     news: (count) => `${count} neu`,
   },
+  comparing: {
+    begin: "Vergleichen",
+    tab: "Vergleich",
+    end: "Vergleich beenden",
+    fromLine: "Nach Zeile",
+    toLine: "und nach Zeile",
+    before: "Vorher",
+    after: "Nachher",
+    absent: "nicht da",
+    notBegun: "nicht begonnen",
+    same: "Gleich.",
+    runs: (count) => `${count} Läufe`,
+    outputs: "Ausgaben der Aktivitäten",
+    activities: "Aktivitäten",
+    tooLong: (lines) =>
+      `Ausgaben und Aktivitäten werden innerhalb der ersten ${lines} Zeilen des Journals verglichen.`,
+  },
   instance: {
     paused: "Angehalten",
     runsFor: "Seitdem",
@@ -173,6 +197,9 @@ export const work: Pick<Text, keyof typeof words> = {
       Executing: "Läuft",
       Finished: "Fertig",
     },
+    rounds: (rounds, names, more) =>
+      `${rounds} × ${names || "der Workflow"}${more > 0 ? ` und ${more} weitere` : ""}`,
+    linesOf: (count) => `${count} Zeilen`,
     burst: (number) => `Schub ${number}`,
     onlyActivity: (activity) => `Nur Zeilen von ${activity}`,
     allLines: "Alle Zeilen zeigen",
@@ -190,6 +217,11 @@ export const work: Pick<Text, keyof typeof words> = {
     afterLine: (line) => `nach Zeile ${line}`,
     variables: "Variablen",
     variableSaved: (name) => `${name} hat den neuen Wert.`,
+    noGraph: "Es gibt keinen Graphen zu zeichnen.",
+    neverPublished: (definition) =>
+      `Die Workflow-Definition ${definition} war nicht veröffentlicht, als diese Instanz beginnen sollte: Sie hat keine Version.`,
+    versionGone: (definition, version) =>
+      `Version ${version} der Workflow-Definition ${definition} wurde gelöscht.`,
     input: "Eingabe",
     output: "Ausgabe",
     parent: "Gestartet von",
@@ -313,6 +345,9 @@ export const work: Pick<Text, keyof typeof words> = {
     noMatch: "Keine Definition passt.",
     noMatchHint:
       "Ändern Sie die Suche, oder entfernen Sie einen Filter: Es kann Definitionen geben, die fehlen.",
+    starters: "Auslöser",
+    running: "Läuft",
+    faulted: "Fehler, 24 h",
     live: "Veröffentlichte Version",
     published: "Veröffentlicht",
     draft: "Entwurf",
@@ -334,10 +369,23 @@ export const work: Pick<Text, keyof typeof words> = {
     searchable: "Suchbar",
     publishedNow: "Veröffentlicht; jeder Knoten hat sie.",
     publishedExcept: (nodes) => `Veröffentlicht; diese Knoten haben es nicht bestätigt: ${nodes}`,
+    publishedUnconfirmed:
+      "Veröffentlicht. Welche Knoten es haben, ist nicht bekannt: Kein Cache-Notifier hat geantwortet.",
     alreadyPublished: "Sie war schon veröffentlicht.",
     publishedMany: (done, asked) => `${done} von ${asked} veröffentlicht.`,
     notPublished: "Nicht veröffentlicht, und warum:",
     goneMeanwhile: "Sie ist nicht mehr da.",
+    startVersion: (version) => `v${version} starten`,
+    retractVersion: (version, of) =>
+      of === undefined ? `Version ${version} zurückziehen` : `Version ${version} von ${of} zurückziehen`,
+    retracted: (version) =>
+      `Version ${version} ist zurückgezogen: Kein Auslöser und kein Aufruf startet sie.`,
+    runBy: {
+      retract: "Diese haben sie als Aktivität und führen sie weiter aus:",
+      delete: "Diese haben sie als Aktivität; vor ihnen kann sie nicht gelöscht werden:",
+    },
+    startedBy: "Diese starten sie mit ihrer Id und scheitern dann daran:",
+    earlier: "Frühere Version",
     retractedMany: (done, asked) => `${done} von ${asked} zurückgezogen.`,
     exportAll: "Exportieren mit dem, was sie verwendet",
     titles: {
@@ -348,9 +396,10 @@ export const work: Pick<Text, keyof typeof words> = {
     consequences: {
       publish:
         "Ab jetzt starten Auslöser und Aufrufe von jeder die neueste Version. Laufende Instanzen behalten ihre.",
-      retract: "Nichts startet sie mehr: kein Auslöser, kein Aufruf. Laufende Instanzen laufen weiter.",
+      retract:
+        "Kein Auslöser und kein Aufruf startet sie mehr. Laufende Instanzen laufen weiter, und Workflows, die sie als Aktivität haben, führen sie weiter aus.",
       delete:
-        "Versionen, mit denen eine Instanz noch läuft, bleiben. Die anderen sind fort. Das lässt sich nicht rückgängig machen.",
+        "Was gelöscht ist, ist fort: Das lässt sich nicht rückgängig machen. Es wird abgelehnt, solange eine Instanz sie braucht, die noch läuft, oder ein anderer Workflow, der sie als Aktivität hat.",
     },
     startTitle: (name) => `${name} starten`,
     freeInput: "Eingabe (ein JSON-Objekt, darf leer sein)",
@@ -370,7 +419,7 @@ export const work: Pick<Text, keyof typeof words> = {
     reverted: (version) => `Aus Version ${version} wurde ein Entwurf.`,
     deleteVersion: (version) => `Version ${version} löschen`,
     usedBy: "Verwendet von",
-    unused: "Kein anderer Workflow verwendet sie: als Aktivität oder über ihre Id.",
+    unused: "Kein anderer Workflow verwendet sie, weder als Aktivität noch über ihre Id.",
     uses: "Verwendet",
     usesNothing: "Sie verwendet keinen anderen Workflow.",
     updateReferences: "Alle die veröffentlichte Version verwenden lassen",

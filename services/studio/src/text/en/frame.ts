@@ -75,7 +75,9 @@ export const frame = {
   stretchAfter: (rows: string) => `The next ${rows} rows`,
   previousPage: "Previous page",
   nextPage: "Next page",
-  typeNumber: (count: number) => `Type ${count} to confirm`,
+  typeThis: (wanted: string) => `Type ${wanted} to confirm`,
+  /** What is typed where the number is not known. */
+  allWord: "all",
   rail: {
     label: "Pages",
     home: "Home",
@@ -115,6 +117,9 @@ export const frame = {
     idle: "Not live",
     gone: "The connection is interrupted.",
     asOf: "What is shown is as of",
+    natsLost: "NATS is not reached: workflows wait until it is back.",
+    natsNothing: "What comes from it cannot be shown.",
+    natsAsOf: "What comes from it is not shown, or is as of",
   },
   palette: {
     hint: "A name, an id, a page, a command",
@@ -237,20 +242,26 @@ export const frame = {
       failed: (all: string) => (all === "1" ? "Failed" : `All ${all} failed`),
       /** It was applied; what comes of it is seen later. */
       retried: (all: string) => (all === "1" ? "Retried" : `All ${all} retried`),
+      stopped: (left: string, all: string) => `Stopped: ${left} of ${all} not begun`,
       empty: "No instance matched",
       broken: "Could not be carried out",
     },
     failedAgain: "Failed again",
+    stop: "Stop",
+    stopHint: "What is in progress is done to its end, and what is done stays done.",
+    stopped: "It is stopped: no more instances are begun.",
     show: "Instances to show",
     all: "All instances",
     none: "No instance is in this state.",
   },
   bulk: {
     chosen: (count: number) => `${count} chosen`,
-    matching: (count: string) => `${count} ${count === "1" ? "matches" : "match"}`,
+    matching: (count: string) => `${count} ${count === "1" ? "instance matches" : "match"}`,
     cancelAll: "Cancel all that match",
     retryAll: "Retry all that match",
     deleteAll: "Delete all that match",
+    uncounted: (most: string) =>
+      `The server counts up to ${most}: there may be more, and it is done to all of them.`,
     removed: (done: string, left: string) => `${done} deleted, ${left} left.`,
     cancelled: (done: number, asked: number) =>
       `${done} of ${plural(asked, "instance", "instances")} cancelled.`,

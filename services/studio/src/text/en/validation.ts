@@ -38,6 +38,7 @@ export const validation = {
     skipped: "Skipped",
     unfinished: "Not completed",
     untouched: "Not run",
+    handed: "By the server",
   },
   counted,
   passed: "The cluster passed.",

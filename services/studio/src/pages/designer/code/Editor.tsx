@@ -218,7 +218,7 @@ export default function Editor(props: EditorProps) {
     <div className={`min-w-0 ${isBig ? "flex h-full flex-col" : ""}`}>
       <div
         ref={box}
-        className={`code-host min-w-0 overflow-auto bg-raised ${isBig ? "min-h-0 flex-1" : "max-h-64 min-h-8 resize-y rounded-md border border-line-strong/60"}`}
+        className={`code-host min-w-0 bg-raised ${isBig ? "min-h-0 flex-1 overflow-hidden" : "max-h-64 overflow-auto min-h-8 resize-y rounded-md border border-line-strong/60"}`}
       />
       {isBig && !isReadOnly && <p className="shrink-0 px-3 py-0.5 text-xs text-soft">{w.codeHint}</p>}
       <span ref={after} tabIndex={-1} className="sr-only px-1 text-xs text-soft focus:not-sr-only">

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { setMember } from "../../../model/commands";
 import {
   addDeclaration,
@@ -8,6 +9,7 @@ import {
 } from "../../../model/declarations";
 import { literalText } from "../../../model/expressions";
 import { type Json, listOf, membersOf, textOf } from "../../../model/json";
+import { renameInScripts, scriptsThatUse } from "../../../model/renames";
 import { Button } from "../../../ui/Button";
 import { loadVariableTypes } from "../api";
 import { useStudio, useView } from "../store";
@@ -18,6 +20,32 @@ const BOX = "h-7 w-full min-w-20 rounded-md border border-line-strong/60 bg-rais
 const STORED = "Elsa.Workflows.WorkflowInstanceStorageDriver, Elsa.Workflows.Core";
 const MEMORY = "Elsa.Workflows.MemoryStorageDriver, Elsa.Workflows.Core";
 
+interface Renaming {
+  from: string;
+  to: string;
+}
+
+/** After a rename: the scripts that use the old name, which only a person can want to change. */
+function InScripts({ kind, from, to }: Renaming & { kind: DeclarationKind }) {
+  const studio = useStudio();
+  const doc = useView((state) => state.history.doc);
+  const isThere = listOf(membersOf(doc)?.[kind]).some((one) => textOf(membersOf(one)?.name) === from);
+  const count = isThere ? 0 : scriptsThatUse(doc, kind, from);
+  if (count === 0) return null;
+  return (
+    <div role="status" className="mt-2 flex flex-wrap items-center gap-2 text-sm text-waiting">
+      <p className="min-w-0 flex-1 basis-60">{w.usedInScripts(count, from)}</p>
+      {to !== "" && (
+        <Button
+          onClick={() => studio.do(renameInScripts(studio.get().history.doc, kind, from, to, w.did.rename))}
+        >
+          {w.changeScripts(to)}
+        </Button>
+      )}
+    </div>
+  );
+}
+
 function Declarations({ kind, title, add }: { kind: DeclarationKind; title: string; add: string }) {
   const studio = useStudio();
   const list = useView((state) => membersOf(state.history.doc)?.[kind]);
@@ -26,6 +54,8 @@ function Declarations({ kind, title, add }: { kind: DeclarationKind; title: stri
     queryFn: ({ signal }) => loadVariableTypes(signal),
     staleTime: Number.POSITIVE_INFINITY,
   });
+  const [before, setBefore] = useState("");
+  const [renaming, setRenaming] = useState<Renaming>();
   const typeMember = kind === "variables" ? "typeName" : "type";
   const set = (at: number, member: string, value: Json | undefined) =>
     studio.do(setDeclaration(studio.get().index, kind, at, member, value, `${w.did.set} ${title}`));
@@ -33,7 +63,7 @@ function Declarations({ kind, title, add }: { kind: DeclarationKind; title: stri
   return (
     <section className="min-w-0 p-3">
       <div className="mb-2 flex items-center gap-2">
-        <h3 className="flex-1 text-xs font-semibold text-soft">{title}</h3>
+        <h2 className="flex-1 text-xs font-semibold text-soft">{title}</h2>
         <Button
           icon="plus"
           onClick={() => studio.do(addDeclaration(studio.get().index, kind, w.did.declare))}
@@ -70,7 +100,9 @@ function Declarations({ kind, title, add }: { kind: DeclarationKind; title: stri
                       aria-label={`${title}: ${w.name}`}
                       className={BOX}
                       value={name}
+                      onFocus={() => setBefore(name)}
                       onChange={(event) => set(at, "name", event.target.value)}
+                      onBlur={() => before !== name && setRenaming({ from: before, to: name })}
                     />
                   </td>
                   <td className="pr-1">
@@ -113,9 +145,9 @@ function Declarations({ kind, title, add }: { kind: DeclarationKind; title: stri
                             set(at, "storageDriverTypeName", event.target.value || undefined)
                           }
                         >
-                          <option value={STORED}>{w.storages.instance}</option>
+                          {/* One that names no driver is kept with the instance, too. */}
+                          <option value={driver === "" ? "" : STORED}>{w.storages.instance}</option>
                           <option value={MEMORY}>{w.storages.memory}</option>
-                          <option value="">{w.storages.none}</option>
                           {![STORED, MEMORY, ""].includes(driver) && <option value={driver}>{driver}</option>}
                         </select>
                       </td>
@@ -144,6 +176,7 @@ function Declarations({ kind, title, add }: { kind: DeclarationKind; title: stri
           </tbody>
         </table>
       )}
+      {renaming && <InScripts kind={kind} {...renaming} />}
     </section>
   );
 }

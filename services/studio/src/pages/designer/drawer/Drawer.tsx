@@ -7,6 +7,7 @@ import { Locked } from "../Locked";
 import { Panel } from "../Panel";
 import { type DrawerTab, useStudio, useView } from "../store";
 import { w } from "../words";
+import { Cases } from "./Cases";
 import { Data } from "./Data";
 import { Problems } from "./Problems";
 import { Runs } from "./Runs";
@@ -18,9 +19,9 @@ export const TextTab = later(
   () => <Loading rows={8} />,
 );
 
-const TABS: readonly DrawerTab[] = ["problems", "data", "text", "trial", "runs", "versions"];
+const TABS: readonly DrawerTab[] = ["problems", "data", "text", "trial", "cases", "runs", "versions"];
 
-const isOffered = (tab: DrawerTab) => tab !== "trial" || can("exec:tests");
+const isOffered = (tab: DrawerTab) => (tab !== "trial" && tab !== "cases") || can("exec:tests");
 
 /** What belongs to the whole workflow, below the canvas. */
 export function Drawer() {
@@ -76,6 +77,7 @@ export function Drawer() {
         )}
         {open === "text" && <TextTab />}
         {open === "trial" && <TestRun />}
+        {open === "cases" && <Cases />}
         {open === "runs" && <Runs />}
         {open === "versions" && <Versions />}
       </Tabs>

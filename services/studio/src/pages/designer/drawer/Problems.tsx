@@ -43,7 +43,7 @@ export function ProblemList({ problems, title, onGo }: ListProps) {
     fault.is === "server" ? { ...fault, message: withNames(index, fault.message) } : fault;
   return (
     <>
-      {title && <h3 className="px-3 pt-2 text-xs font-semibold text-soft">{title}</h3>}
+      {title && <h2 className="px-3 pt-2 text-xs font-semibold text-soft">{title}</h2>}
       <ul>
         {problems.map((problem, at) => {
           const entry = problem.key === undefined ? undefined : index.get(problem.key);

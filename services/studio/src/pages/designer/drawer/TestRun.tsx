@@ -21,6 +21,7 @@ import {
 } from "../trial";
 import { w } from "../words";
 import { Refusal } from "./Problems";
+import { SaveAsTest } from "./SaveAsTest";
 
 function useName(): (key: string) => string {
   const index = useView((state) => state.index);
@@ -169,13 +170,14 @@ function Found() {
     );
   }
   if (!tested) return <p className="p-3 text-sm text-soft">{w.trialNone}</p>;
-  const { ran, executions } = tested;
+  const { ran, executions, request } = tested;
   return (
     <section aria-label={w.trial} className="space-y-2 py-3" data-trial={ran.status}>
       <div role="status" className="flex flex-wrap items-center gap-3 px-3 text-sm">
         <StateBadge {...endOf(ran)} />
         <span className="text-xs text-soft">{w.trialTook(ran.took)}</span>
         {isOld && <span className="text-xs text-waiting">{w.trialOld}</span>}
+        {!ran.stopped && <SaveAsTest request={request} />}
         <Button tone="quiet" icon="close" label={w.trialClear} onClick={() => hideTested(studio)} />
       </div>
       <Blocked ran={ran} />

@@ -10,6 +10,7 @@ import { useView } from "../store";
 import { w } from "../words";
 import { Cases } from "./Cases";
 import { Cron } from "./Cron";
+import { Dictionary } from "./Dictionary";
 import { kindOf, optionsOf } from "./kinds";
 import { ListEditor } from "./List";
 
@@ -201,6 +202,8 @@ export function Plain(props: EditorOf) {
           onChange={(next) => onChange(next === "" ? undefined : next)}
         />
       );
+    case "dictionary":
+      return <Dictionary {...props} />;
     case "code": {
       const language = activityType === "Elsa.RunJavaScript" ? "JavaScript" : "Sql";
       return <Code label={input.displayName} language={language} value={text} onChange={onChange} />;

@@ -1,4 +1,5 @@
 import type { InputType } from "../../../model/descriptors";
+import { isDictionary } from "../../../model/dictionary";
 import { baseType, isList, isNumeric } from "../../../model/expressions";
 import { isMembers } from "../../../model/json";
 
@@ -9,6 +10,7 @@ export type Kind =
   | "choices"
   | "list"
   | "json"
+  | "dictionary"
   | "code"
   | "cron"
   | "lines"
@@ -28,7 +30,6 @@ const BY_HINT: Readonly<Record<string, Kind>> = {
   "dynamic-outcomes": "list",
   "outcome-picker": "list",
   "json-editor": "json",
-  dictionary: "json",
   "code-editor": "code",
   multiline: "lines",
   "multi-line": "lines",
@@ -40,14 +41,19 @@ const BY_HINT: Readonly<Record<string, Kind>> = {
   "output-picker": "output",
 };
 
+const OBJECTS = /^(Object|ObjectDictionary)\[\]$/;
+
 /** The editor that an input wants. */
 export function kindOf(input: InputType): Kind {
   if (input.name === "CronExpression") return "cron";
+  if (isDictionary(input)) return "dictionary";
   const kind = BY_HINT[input.uiHint];
   if (kind === "choice" && optionsOf(input).length === 0) return "text";
   if (kind) return kind;
   if (baseType(input.typeName) === "Boolean" && !input.isWrapped) return "switch";
   if (isNumeric(input.typeName)) return "number";
+  // What is in such a list is no text.
+  if (OBJECTS.test(input.typeName)) return "json";
   return isList(input.typeName) ? "list" : "text";
 }
 
@@ -76,5 +82,5 @@ export function optionsOf(input: InputType): Option[] {
 /** The language of a value that is no expression. */
 export function plainLanguage(input: InputType): "Literal" | "Object" {
   const kind = kindOf(input);
-  return kind === "list" || kind === "choices" || kind === "json" ? "Object" : "Literal";
+  return ["list", "choices", "json", "dictionary"].includes(kind) ? "Object" : "Literal";
 }

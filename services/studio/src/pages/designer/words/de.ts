@@ -1,3 +1,4 @@
+import { cases } from "./cases.de";
 import type { en } from "./en";
 import { fault, reason } from "./faults.de";
 
@@ -101,10 +102,10 @@ export const de: typeof en = {
   publishAsk: "Diesen Workflow veröffentlichen?",
   publishWhat: {
     first: (version) =>
-      `Er wird zum ersten Mal gespeichert, als Version ${version}, und von da an gestartet.`,
-    draft: (version) => `Der Entwurf, Version ${version}, wird von da an gestartet.`,
+      `Er wird zum ersten Mal gespeichert, als Version ${version}: Auslöser und Aufrufe starten ihn von da an.`,
+    draft: (version) => `Auslöser und Aufrufe starten von da an den Entwurf, Version ${version}.`,
     changed: (version) =>
-      `Was seit Version ${version - 1} geändert wurde, wird Version ${version}, die von da an gestartet wird.`,
+      `Was seit Version ${version - 1} geändert wurde, wird Version ${version}, die Auslöser und Aufrufe von da an starten.`,
     again: (version) => `Version ${version} ist schon veröffentlicht, und seither wurde nichts geändert.`,
   },
   publishNone: "Noch ist keine Version veröffentlicht.",
@@ -120,6 +121,7 @@ export const de: typeof en = {
   publishFailed: "Sie ist nicht veröffentlicht",
   everywhere: (ms) => `Jeder Knoten startet sie, nach ${ms} ms.`,
   missing: "Diese Knoten haben sie noch nicht bestätigt:",
+  unconfirmed: "Welche Knoten sie haben, ist nicht bekannt: Kein Cache-Notifier hat geantwortet.",
   nodeHas: "hat sie",
   nodeLacks: "noch nicht",
   warnings: "Was man wissen sollte",
@@ -138,6 +140,9 @@ export const de: typeof en = {
   runState: (id, state) => `Lauf ${id}: ${state}`,
   versions: "Versionen",
   version: (version) => `Version ${version}`,
+  compareGraph: "Mit dem Graphen vergleichen",
+  compareVersion: (version) => `Mit dem Graphen vergleichen: Version ${version}`,
+  sinceVersion: (version) => `Was im Graphen anders ist als in Version ${version}`,
   problems: "Probleme",
   noProblems: "Keine Probleme gefunden.",
   noneHere: "Diese Seite hat keine Probleme gefunden.",
@@ -161,13 +166,18 @@ export const de: typeof en = {
   outcomesHint: "Eines je Zeile: die Ergebnisse dieses Workflows, wo ein anderer ihn als Aktivität benutzt.",
   addVariable: "Variable hinzufügen",
   addInput: "Eingabe hinzufügen",
+  usedInScripts: (count, name) =>
+    count === 1
+      ? `Ein Skript verwendet noch den Namen ${name}: Es wurde nicht geändert.`
+      : `${count} Skripte verwenden noch den Namen ${name}: Sie wurden nicht geändert.`,
+  changeScripts: (name) => `${name} in Skripten verwenden`,
   addOutput: "Ausgabe hinzufügen",
   name: "Name",
   type: "Typ",
   isList: "Liste",
   defaultValue: "Vorgabe",
   storage: "Aufbewahrt",
-  storages: { instance: "mit der Instanz", memory: "im Speicher", none: "nicht" },
+  storages: { instance: "mit der Instanz", memory: "mit der Instanz (Elsa: im Speicher)" },
   description: "Beschreibung",
   text: "Text",
   textLabel: "Die Definition als JSON",
@@ -229,6 +239,18 @@ export const de: typeof en = {
   byDefault: (value) => `${value} (Vorgabe)`,
   addItem: "Hinzufügen",
   removeItem: (item) => `${item || "Eintrag"} entfernen`,
+  key: "Schlüssel",
+  keyOf: (input, number) => `${input}: Schlüssel ${number}`,
+  valueOf: (input, key) => `${input}: Wert von ${key}`,
+  formOf: (input, key) => `${input}: Form von ${key}`,
+  asText: "Text",
+  asJson: "JSON",
+  editJson: "Als JSON bearbeiten",
+  editRows: "Als Zeilen bearbeiten",
+  doubleKey: (key) =>
+    `Den Schlüssel "${key}" gibt es schon: nur der erste Wert bleibt. Geben Sie diesem einen anderen Schlüssel.`,
+  emptyKey: "Geben Sie diesem Wert einen Schlüssel.",
+  notJson: "Das ist kein JSON. Als Text braucht ein Text keine Anführungszeichen.",
   addCase: "Fall hinzufügen",
   label: "Beschriftung",
   condition: "Bedingung",
@@ -270,8 +292,11 @@ export const de: typeof en = {
   trigger: "Auslöser",
   action: "Aktion",
   conflict: "Jemand anders hat diese Definition gespeichert",
-  conflictText: (version) =>
-    `Version ${version} wurde die neueste, nachdem Sie sie geöffnet haben. Nichts ist verloren: Ihre Änderungen sind noch hier.`,
+  conflictText: (version, isSame) =>
+    isSame
+      ? `Der Entwurf, Version ${version}, wurde neu gespeichert, nachdem Sie ihn geöffnet haben. Nichts ist verloren: Ihre Änderungen sind noch hier.`
+      : `Version ${version} wurde die neueste, nachdem Sie die Definition geöffnet haben. Nichts ist verloren: Ihre Änderungen sind noch hier.`,
+  somebody: "Jemand",
   conflictBy: (who, at) => `${who} hat sie um ${at} gespeichert.`,
   gone: "Jemand hat diese Definition gelöscht",
   goneText:
@@ -298,6 +323,8 @@ export const de: typeof en = {
   isNow: "jetzt:",
   noClash: "Die Änderungen betreffen verschiedene Stellen und lassen sich verbinden.",
   join: "Beide verbinden",
+  joined:
+    "Beides ist im Graphen verbunden. Gespeichert ist das noch nicht: Sehen Sie es an, und speichern oder veröffentlichen Sie es.",
   keepMine: "Meine darüber speichern",
   takeTheirs: "Ihre nehmen",
   copyMine: "Meinen Text kopieren",
@@ -337,9 +364,14 @@ export const de: typeof en = {
   test: "Probieren",
   testing: "Probiert",
   testNote:
-    "Führt nur diese Aktivität aus, im Speicher: Nichts wird gespeichert oder gesendet. Vorher speichern.",
+    "Führt nur diese Aktivität aus, wie sie gespeichert ist, im Speicher: Nichts wird gespeichert oder gesendet.",
+  testUnsaved:
+    "Es gibt Änderungen, die nicht gespeichert sind: Speichern Sie sie, um sie hier zu probieren. Ein Testlauf nimmt sie, wie sie sind.",
+  testWaits: "Wartet",
   notSent: "Ein echter Lauf hätte gesendet",
   trial: "Testlauf",
+  cases: "Tests",
+  caseWords: cases,
   trialNote:
     "Führt den Workflow aus, wie er gezeichnet ist, im Speicher: Nichts wird gespeichert oder gesendet, Wartezeiten werden übersprungen.",
   trialInput: "Eingabe",

@@ -1,3 +1,4 @@
+import { cases } from "./cases.en";
 import { fault, reason } from "./faults.en";
 
 export const en = {
@@ -88,10 +89,11 @@ export const en = {
   publishAsk: "Publish this workflow?",
   publishWhat: {
     first: (version: number) =>
-      `It is saved for the first time, as version ${version}, and started from then on.`,
-    draft: (version: number) => `The draft, version ${version}, is started from then on.`,
+      `It is saved for the first time, as version ${version}: triggers and calls start it from then on.`,
+    draft: (version: number) =>
+      `The draft, version ${version}, is what triggers and calls start from then on.`,
     changed: (version: number) =>
-      `What was changed since version ${version - 1} becomes version ${version}, which is started from then on.`,
+      `What was changed since version ${version - 1} becomes version ${version}, which triggers and calls start from then on.`,
     again: (version: number) => `Version ${version} is published already, and nothing was changed since.`,
   },
   publishNone: "No version is published yet.",
@@ -105,6 +107,7 @@ export const en = {
   publishFailed: "It is not published",
   everywhere: (ms: number) => `Every node starts it, after ${ms} ms.`,
   missing: "These nodes have not confirmed it yet:",
+  unconfirmed: "It is not known which nodes have it: no cache-notifier has answered.",
   nodeHas: "has it",
   nodeLacks: "not yet",
   warnings: "What its author should know",
@@ -124,6 +127,9 @@ export const en = {
   runState: (id: string, state: string) => `Run ${id}: ${state}`,
   versions: "Versions",
   version: (version: number) => `Version ${version}`,
+  compareGraph: "Compare with the graph",
+  compareVersion: (version: number) => `Compare with the graph: version ${version}`,
+  sinceVersion: (version: number) => `What the graph has otherwise than version ${version}`,
   problems: "Problems",
   noProblems: "No problems found.",
   noneHere: "This page found no problems.",
@@ -147,13 +153,18 @@ export const en = {
   outcomesHint: "One a line: the outcomes of this workflow where another one uses it as an activity.",
   addVariable: "Add a variable",
   addInput: "Add an input",
+  usedInScripts: (count: number, name: string) =>
+    count === 1
+      ? `One script still uses the name ${name}: it was not changed.`
+      : `${count} scripts still use the name ${name}: they were not changed.`,
+  changeScripts: (name: string) => `Use ${name} in scripts`,
   addOutput: "Add an output",
   name: "Name",
   type: "Type",
   isList: "List",
   defaultValue: "Default",
   storage: "Kept",
-  storages: { instance: "with the instance", memory: "in memory", none: "not kept" },
+  storages: { instance: "with the instance", memory: "with the instance (Elsa: in memory)" },
   description: "Description",
   text: "Text",
   textLabel: "The definition as JSON",
@@ -198,6 +209,18 @@ export const en = {
   byDefault: (value: string) => `${value} (default)`,
   addItem: "Add",
   removeItem: (item: string) => `Remove ${item || "this item"}`,
+  key: "Key",
+  keyOf: (input: string, number: number) => `${input}: key ${number}`,
+  valueOf: (input: string, key: string) => `${input}: value of ${key}`,
+  formOf: (input: string, key: string) => `${input}: form of ${key}`,
+  asText: "Text",
+  asJson: "JSON",
+  editJson: "Edit as JSON",
+  editRows: "Edit as rows",
+  doubleKey: (key: string) =>
+    `There is a value with the key "${key}" already: only the first is kept. Give this one another key.`,
+  emptyKey: "Give this value a key.",
+  notJson: "This is not JSON. A text needs no quotes as Text.",
   addCase: "Add a case",
   label: "Label",
   condition: "Condition",
@@ -232,8 +255,11 @@ export const en = {
   trigger: "Trigger",
   action: "Action",
   conflict: "Somebody else has saved this definition",
-  conflictText: (version: number) =>
-    `Version ${version} became the latest after you opened it. Nothing is lost: your changes are still here.`,
+  conflictText: (version: number, isSame: boolean) =>
+    isSame
+      ? `The draft, version ${version}, was saved anew after you opened it. Nothing is lost: your changes are still here.`
+      : `Version ${version} became the latest after you opened it. Nothing is lost: your changes are still here.`,
+  somebody: "Somebody",
   conflictBy: (who: string, at: string) => `${who} saved it at ${at}.`,
   gone: "Somebody has deleted this definition",
   goneText:
@@ -260,6 +286,7 @@ export const en = {
   isNow: "now:",
   noClash: "The changes touch different places and can be joined.",
   join: "Join both",
+  joined: "Both are joined in the graph. That is not saved yet: look at it, then save or publish it.",
   keepMine: "Save mine over theirs",
   takeTheirs: "Take theirs",
   copyMine: "Copy my text",
@@ -298,9 +325,15 @@ export const en = {
   hideDrawer: "Hide",
   test: "Try it",
   testing: "Tried",
-  testNote: "Runs this activity alone, in memory: nothing is stored, nothing leaves the server. Save first.",
+  testNote:
+    "Runs this activity alone, as it is saved, in memory: nothing is stored, nothing leaves the server.",
+  testUnsaved:
+    "There are changes that are not saved: save them to try them here. A test run takes them as they are.",
+  testWaits: "Waits",
   notSent: "A real run would have sent",
   trial: "Test run",
+  cases: "Tests",
+  caseWords: cases,
   trialNote:
     "Runs the workflow as it is drawn, in memory: nothing is saved, nothing leaves the server, and waits are skipped.",
   trialInput: "Input",

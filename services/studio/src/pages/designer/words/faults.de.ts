@@ -58,7 +58,10 @@ const KINDS = {
   span: "keine Zeitspanne wie 00:05:00",
   time: "kein Zeitpunkt wie 2026-01-31T08:00:00Z",
   guid: "keine eindeutige Id",
+  status: "kein Statuscode: Es gibt die von 100 bis 599",
 };
+
+const CHOSEN = { variable: "keine Variable", input: "keine Eingabe", secret: "kein Geheimnis" };
 
 const DECLARED = { variable: "Variablen", input: "Eingaben", output: "Ausgaben" };
 
@@ -86,6 +89,8 @@ export function fault(one: Fault): string {
       return `${one.input}: Hier gibt es keine Variable ${one.name}.`;
     case "input":
       return `${one.input}: Der Workflow hat keine Eingabe ${one.name}.`;
+    case "unchosen":
+      return `${one.input}: Es ist ${CHOSEN[one.what]} gewählt.`;
     case "name":
       return `Zwei ${DECLARED[one.kind]} heißen ${one.name}.`;
     case "empty":

@@ -49,6 +49,7 @@ const KINDS = {
   span: "a time span such as 00:05:00",
   time: "a time such as 2026-01-31T08:00:00Z",
   guid: "a unique id",
+  status: "a status code: there are those from 100 to 599",
 };
 
 export function fault(one: Fault): string {
@@ -75,6 +76,8 @@ export function fault(one: Fault): string {
       return `${one.input}: there is no variable ${one.name} here.`;
     case "input":
       return `${one.input}: the workflow has no input ${one.name}.`;
+    case "unchosen":
+      return `${one.input}: no ${one.what} is chosen.`;
     case "name":
       return `Two ${one.kind}s have the name ${one.name}.`;
     case "empty":
