@@ -21,8 +21,8 @@ pub enum Unusable {
     #[error(transparent)]
     Payloads(#[from] payloads::Error),
     /// A kind of outgoing call could never be made.
-    #[error("{0}")]
-    Connectors(String),
+    #[error(transparent)]
+    Connectors(chassis::ConfigError),
 }
 
 /// Settings of an executor.
@@ -166,7 +166,9 @@ impl Config {
     pub fn check_files(settings: &chassis::Settings) -> Result<(), Unusable> {
         master(settings)?;
         payloads::Places::check(&settings.payload_store)?;
-        Self::from(settings).connectors.check().map_err(Unusable::Connectors)
+        Self::from(settings).connectors.check().map_err(|connectors::Unfit { setting, reason }| {
+            Unusable::Connectors(settings.refusal(setting, reason))
+        })
     }
 
     /// The pause between two progress messages for a delivery in progress.

@@ -72,7 +72,16 @@ pub(crate) async fn apply(cx: &Cx, command: &Command) -> Result<(), Stop> {
             }
             Outcome { affected: Some(affected as u64), ..Outcome::default() }
         }
-        Routed::Kept => nobody(Refusal::Waiting, "nobody waits for it yet: it is kept"),
+        Routed::Kept => {
+            // The id of a task does not say whether the task is still to come or over.
+            let reason = match command.body {
+                Body::Task(_) => {
+                    "no instance waits for it, not yet or not any more: it is kept for 7 days"
+                }
+                _ => "nobody waits for it yet: it is kept",
+            };
+            nobody(Refusal::Waiting, reason)
+        }
         Routed::Before => nobody(Refusal::AlreadyDone, "it was handed out before"),
         Routed::Over(reason) => return Err(Stop::Refused(Refusal::AlreadyDone, reason)),
     };

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use bus::Bus;
 use model::Timestamp;
-use protocol::{Message, header, subject};
-use serde_json::{Value, json};
+use protocol::{AuditEvent, Message, header, subject};
+use serde_json::Value;
 use store::{AUDITED, Audit, AuditOutcome, Store};
 use tokio::sync::mpsc::Receiver;
 use tokio_util::sync::CancellationToken;
@@ -83,12 +83,19 @@ pub(crate) fn entry(
 
 /// The entry for readers.
 pub(crate) fn shown(entry: &Audit) -> Value {
-    json!({
-        "at": entry.at, "who": entry.who,
-        "credential": Caller::credential(&entry.who, &entry.what),
-        "what": entry.what, "target": entry.target, "address": entry.address,
-        "outcome": entry.outcome.as_str(), "details": entry.details
-    })
+    let entry = entry.clone();
+    let event = AuditEvent {
+        at: entry.at,
+        credential: Caller::credential(&entry.who, &entry.what).map(str::to_owned),
+        who: entry.who,
+        what: entry.what,
+        target: entry.target,
+        address: entry.address,
+        outcome: entry.outcome.as_str().to_owned(),
+        details: entry.details,
+    };
+    // It has no value that JSON does not have.
+    serde_json::to_value(event).unwrap_or_default()
 }
 
 /// The entry for subscribers.

@@ -3,6 +3,7 @@
 pub(crate) mod definition;
 pub(crate) mod descriptor;
 pub(crate) mod shape;
+pub(crate) mod starter;
 
 use model::{Bookmark, Instance, InstanceId, SubStatus};
 use protocol::Outcome;

@@ -21,7 +21,6 @@ use std::sync::Arc;
 use chassis::Point;
 use engine::Library;
 use model::{Definition, DefinitionId, VersionId, limits};
-use protocol::Noticed;
 use serde_json::{Value, json};
 use store::{
     Base, DefinitionFilter, Deleted, Listed, Page, Publication, Published, Retracted, VersionOption,
@@ -29,6 +28,7 @@ use store::{
 
 use crate::app::App;
 use crate::problem::Problem;
+pub(crate) use barrier::Told;
 use barrier::{announce, announce_all};
 use consumers::{Spread, Updates};
 pub(crate) use consumers::{Users, all};
@@ -51,7 +51,7 @@ pub(crate) struct Changed {
     /// What its author should know, though it runs.
     pub(crate) warnings: Vec<Value>,
     /// The answer of the cache barrier; none for a draft.
-    pub(crate) noticed: Option<Noticed>,
+    pub(crate) noticed: Option<Told>,
 }
 
 impl Changed {

@@ -32,6 +32,7 @@ mod labels;
 mod last_hour;
 mod leases;
 mod letters;
+mod link_page;
 mod listeners;
 mod live;
 mod naming;
@@ -58,6 +59,7 @@ mod side_by_side;
 mod start;
 pub(crate) mod studio;
 mod tasks;
+mod test_cases;
 mod test_runs;
 mod tokens;
 mod transfer;
@@ -136,6 +138,7 @@ pub(crate) fn api() -> Routes {
         .routes(routes!(plans::dry_run))
         .routes(routes!(plans::submit))
         .routes(routes!(plans::get))
+        .routes(routes!(plans::stop))
         .routes(routes!(transfer::restart))
         .routes(routes!(transfer::export, transfers::export_one))
         .routes(routes!(transfers::export, transfers::export_get))
@@ -268,7 +271,9 @@ pub(crate) fn documents() -> Routes {
         .routes(routes!(short_form::shorten))
         .routes(routes!(short_form::expand))
         .routes(routes!(test_runs::workflow))
-        .routes(routes!(test_runs::cases))
+        .routes(routes!(test_cases::cases))
+        .routes(routes!(test_cases::check))
+        .routes(routes!(test_cases::make))
         .routes(routes!(saving::post))
         .routes(routes!(saving::put))
         .routes(routes!(saving::import, saving::import_put))

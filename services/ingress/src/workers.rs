@@ -61,7 +61,12 @@ pub(crate) async fn pools(app: &App) -> Result<Vec<Pool>, Problem> {
 /// # Errors
 /// 503 when NATS does not answer.
 pub(crate) async fn at_work(app: &App) -> Result<Vec<Worker>, Problem> {
-    bus::workers(&*app.cx.bus).await.map_err(|error| unavailable(&error))
+    let heard = bus::workers(&*app.cx.bus).await.map_err(|error| unavailable(&error))?;
+    if heard.is_empty() {
+        // A question that never left has no answer, either.
+        app.cx.bus.ping().await.map_err(|error| unavailable(&error))?;
+    }
+    Ok(heard)
 }
 
 /// What a definition may use beside stored definitions: the types of workers, if it needs any.

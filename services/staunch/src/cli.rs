@@ -82,9 +82,10 @@ enum Command {
     Worker(worker::WorkerArgs),
     /// Lists the tasks that workflows wait for
     Task(task::TaskArgs),
-    /// Lists, shows, replays and removes commands that could not be applied
+    /// Lists, shows, replays and removes commands that could not be applied: those of NATS at --nats-url
     Dead(dead::DeadArgs),
-    /// Lists leases, which show what node holds what instance, and takes them away
+    /// Lists leases, which show what node holds what instance, and takes them away: those of NATS at
+    /// --nats-url
     Lease(lease::LeaseArgs),
     /// Lists the sources of messages to which workflows listen, and how far behind each is
     Listener(listener::ListenerArgs),
@@ -193,7 +194,8 @@ pub(crate) fn takes(line: &str, option: &str) -> bool {
         return false;
     }
     let has = |command: &clap::Command| {
-        command.get_arguments().any(|argument| argument.get_long() == Some(option))
+        let mut arguments = command.get_arguments().filter(|argument| !argument.is_hide_set());
+        arguments.any(|argument| argument.get_long() == Some(option))
     };
     // The options of a command may stand behind the verbs below it, too.
     let mut command = &Cli::command();
@@ -218,16 +220,21 @@ fn load(args: &chassis::Args) -> Result<Settings, Failure> {
 /// The settings of a command that connects to the database or the broker without running a role. A
 /// command that only reads creates nothing, whatever the settings say.
 fn client_settings(args: &chassis::Args, only_looks: bool) -> Result<Settings, Failure> {
-    let mut settings = with_files(load(args)?)?;
+    let mut settings = with_files(load(&of_caller(args))?)?;
     settings.provision &= !only_looks;
     Ok(settings)
 }
 
 /// The settings of a command that finds out what is wrong, files of no use among it.
 fn suspected_settings(args: &chassis::Args) -> Result<Settings, Failure> {
-    let mut settings = load(args)?;
+    let mut settings = load(&of_caller(args))?;
     settings.provision = false;
     Ok(settings)
+}
+
+/// The arguments of a command that runs no server.
+fn of_caller(args: &chassis::Args) -> chassis::Args {
+    chassis::Args { is_caller: true, ..args.clone() }
 }
 
 /// The settings, if the files for connections can be used.
@@ -304,6 +311,7 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
         Command::Decode(args) => decode::run(&args),
         Command::Dead(args) => {
             let settings = client_settings(&args.settings, args.verb.only_looks())?;
+            args.server.say("dead letters", &settings);
             let bus = node::connect(&settings).await?;
             let done = dead::run(args.verb, &bus, format).await;
             bus.close().await;
@@ -311,6 +319,7 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
         }
         Command::Lease(args) => {
             let settings = client_settings(&args.settings, args.verb.only_looks())?;
+            args.server.say("leases", &settings);
             let bus = node::connect(&settings).await?;
             let done = lease::run(args.verb, &bus, format).await;
             bus.close().await;
@@ -427,6 +436,7 @@ mod tests {
     fn a_version_may_be_an_argument() {
         for line in [
             &["worker", "rm", "upper", "1"][..],
+            &["worker", "rm", "upper@1"],
             &["workflow", "get", "order", "--version", "2"],
             &["workflow", "export", "order", "--version", "2"],
         ] {

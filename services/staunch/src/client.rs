@@ -2,9 +2,10 @@
 
 pub(crate) use api_client::{Client, findings, problem, problems, segment};
 
+use chassis::Settings;
 use clap::Args;
 
-use crate::Failure;
+use crate::{Failure, say};
 
 /// The server that is asked if none is named.
 pub(crate) const SERVER: &str = "http://127.0.0.1:5001";
@@ -48,6 +49,27 @@ impl ClientArgs {
     /// When it is not a valid address, or the key cannot be read.
     pub(crate) fn of(&self, server: &str) -> Result<Client, Failure> {
         Client::to(server, key(self.api_key.as_deref())?.as_deref())
+    }
+}
+
+/// The server that other commands ask. Those that have this ask NATS.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Unasked {
+    #[arg(long, global = true, env = "STAUNCH_SERVER", hide = true)]
+    server: Option<String>,
+}
+
+impl Unasked {
+    /// Says which NATS is asked where a server is named as well: the two may be of different clusters.
+    pub(crate) fn say(&self, what: &str, settings: &Settings) {
+        let Some(server) = self.server.as_deref().filter(|server| !server.is_empty()) else {
+            return;
+        };
+        say::message(&format!(
+            "{what} of NATS at {}; the server {} is not asked",
+            settings.shown("nats-url"),
+            chassis::masked(server)
+        ));
     }
 }
 

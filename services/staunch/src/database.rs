@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use chassis::Settings;
+use chassis::{ConfigError, Settings};
 use reqwest::Url;
 
 use crate::Failure;
@@ -21,7 +21,17 @@ pub(crate) fn check_kind(settings: &Settings) -> Result<(), Failure> {
     if SCHEMES.iter().any(|scheme| url.starts_with(scheme)) {
         return Ok(());
     }
-    Err(Failure::usage(store::no_driver(url)))
+    let mut refusal = settings.refusal("database-url", store::no_driver(url));
+    let is_of_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+    let scheme = url.split_once("://").map(|(scheme, _)| scheme);
+    let has_scheme = scheme.is_some_and(|scheme| scheme.chars().all(is_of_scheme));
+    // Without a scheme, a password may stand anywhere.
+    if let ConfigError::Value { text, .. } = &mut refusal
+        && !has_scheme
+    {
+        "***".clone_into(text);
+    }
+    Err(Failure::usage(refusal.to_string()))
 }
 
 /// Fails if a SQLite file does not exist: only `staunch migrate` and commands with `--provision`
@@ -60,6 +70,24 @@ pub(crate) fn file(url: &str) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_url_of_another_kind_is_refused_with_its_source() {
+        let refusal = |url: &str| {
+            let args =
+                chassis::Args { database_url: Some(url.to_owned()), ..chassis::Args::default() };
+            check_kind(&Settings::resolve(&args, &|_| None).unwrap()).unwrap_err().message
+        };
+        let shown = refusal("mysql://root:hush@db/x");
+        let begin =
+            "database-url = \"mysql://root:***@db/x\" from the command line: there is no driver";
+        assert!(shown.starts_with(begin), "{shown}");
+        for url in ["root:hush@db/x", "root:hush@db://x"] {
+            let shown = refusal(url);
+            assert!(shown.starts_with("database-url = \"***\" from the command line: "), "{shown}");
+            assert!(!shown.contains("hush"), "{shown}");
+        }
+    }
 
     #[test]
     fn the_file_of_a_url_is_found() {

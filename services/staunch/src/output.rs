@@ -84,6 +84,14 @@ pub(crate) fn aligned(headings: &[&str], rows: &[Vec<String>]) -> Vec<String> {
     lines.iter().map(write).collect()
 }
 
+/// The first line of a text for a cell, at most this long: what is left out is an ellipsis.
+pub(crate) fn cut(text: &str, chars_max: usize) -> String {
+    let text = text.trim();
+    let line = text.lines().next().unwrap_or_default().trim_end();
+    let short: String = line.chars().take(chars_max).collect();
+    if short.len() == text.len() { short } else { format!("{} …", short.trim_end()) }
+}
+
 /// The text padded with spaces to this many characters. `format!` panics above 65,535.
 fn padded(text: &str, width: usize) -> String {
     let missing = width.saturating_sub(text.chars().count());
@@ -100,6 +108,20 @@ mod tests {
             vec![vec!["a".to_owned(), "äöü".to_owned()], vec!["long".to_owned(), "b".into()]];
         let lines = aligned(&["ID", "N"], &rows);
         assert_eq!(lines, ["ID    N", "a     äöü", "long  b"]);
+    }
+
+    #[test]
+    fn a_description_is_cut_to_one_line() {
+        for (text, expected) in [
+            ("", ""),
+            ("Ships an order.\n", "Ships an order."),
+            ("Ships it.\nAll of it.", "Ships it. …"),
+            ("äöü äöü äöü äöü", "äöü äöü äöü äöü"),
+            ("äöü äöü äöü äöü äöü", "äöü äöü äöü äöü …"),
+        ] {
+            assert_eq!(cut(text, 16), expected);
+        }
+        assert_eq!(cut(&"x".repeat(65_450), 80).chars().count(), 82);
     }
 
     #[test]

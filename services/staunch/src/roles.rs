@@ -157,7 +157,7 @@ pub(crate) fn check_texts(settings: &Settings) -> Result<(), Failure> {
             bus::Error::Denied(reason) => reason,
             other => other.to_string(),
         };
-        Failure::usage(format!("nats-url: {reason}"))
+        Failure::usage(settings.refusal("nats-url", reason).to_string())
     })?;
     let archive = settings.archive_to.as_deref().map(archive::Archive::check).transpose();
     archive.map(drop).map_err(|error| Failure::usage(format!("archive-to: {error}")))
@@ -198,7 +198,8 @@ fn chosen(settings: &Settings) -> Result<Vec<&'static str>, Failure> {
     });
     if let Some(role) = unknown {
         let known = ALL.join(", ");
-        return Err(Failure::usage(format!("there is no role {role:?}: use {known} or all")));
+        let reason = format!("there is no role {role:?}: use {known} or all");
+        return Err(Failure::usage(settings.refusal("role", reason).to_string()));
     }
     let roles: Vec<&str> = ALL.into_iter().filter(|role| settings.serves(role)).collect();
     if roles.is_empty() {

@@ -45,7 +45,15 @@ pub(crate) fn json(value: &Value) -> Result<(), Failure> {
 /// # Errors
 /// When standard output is closed.
 pub(crate) fn json_line(value: &Value) -> Result<(), Failure> {
-    print(&json_text(&value.to_string()))
+    json_line_of(&value.to_string())
+}
+
+/// Writes the text of a JSON document that is one line already.
+///
+/// # Errors
+/// When standard output is closed.
+pub(crate) fn json_line_of(text: &str) -> Result<(), Failure> {
+    print(&json_text(text))
 }
 
 /// In one piece: a reader such as `grep -q`, which leaves when it has seen enough, has all of it by then.

@@ -136,6 +136,7 @@ mod tests {
     fn what_must_not_be_watched_is_refused() {
         for given in [
             json!({"bucket": "staunch_leases"}),
+            json!({"bucket": "KV_STAUNCH_x"}),
             json!({"bucket": "a.b"}),
             json!({"key": "a..b"}),
             json!({"from": "yesterday"}),

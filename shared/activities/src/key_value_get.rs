@@ -70,7 +70,9 @@ mod tests {
 
     #[test]
     fn buckets_of_staunch_are_refused() {
-        for (bucket, key) in [("staunch_leases", "a"), ("a.b", "a"), ("config", "a b")] {
+        for (bucket, key) in
+            [("staunch_leases", "a"), ("KV_STAUNCH_x", "a"), ("a.b", "a"), ("config", "a b")]
+        {
             assert_eq!(problems(reads(bucket, key)).len(), 1, "{bucket} {key}");
         }
     }

@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 use crate::called::read_xml;
 use crate::write_http_response::{JOINED, headers};
 
+const CODES: &str = "expectedStatusCodes";
+
 /// The methods that servers usually know.
 const METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 
@@ -39,7 +41,7 @@ impl Activity for SendHttpRequest {
             .called("HTTP Request")
             .kind(Kind::Task);
         with_outputs(with_inputs(descriptor))
-            .port("expectedStatusCodes", PortKind::Parts(&["activity"]))
+            .port(CODES, PortKind::Parts(&["activity"]))
             .port("unmatchedStatusCode", PortKind::Embedded)
             .port("failedToConnect", PortKind::Embedded)
             .port("timeout", PortKind::Embedded)
@@ -47,12 +49,16 @@ impl Activity for SendHttpRequest {
 
     fn plan(&self, node: &mut Planning<'_>) -> Plan {
         check_url(node);
-        let cases = node.cases("expectedStatusCodes").into_iter().filter_map(|(case, node)| {
-            let code = case.get("statusCode")?;
-            let text = || code.as_str()?.trim().parse().ok();
-            Some(Case { status_code: code.as_i64().or_else(text)?, node })
-        });
-        Some(Box::new(cases.collect::<Vec<Case>>()))
+        let mut cases: Vec<Case> = Vec::new();
+        for (case, child) in node.cases(CODES) {
+            let code = case.get("statusCode").unwrap_or(&Value::Null);
+            match status_code(code) {
+                Some(status_code) => cases.push(Case { status_code, node: child }),
+                None => node
+                    .oversight(CODES, format!("{code} is not an HTTP status code: use 100 to 599")),
+            }
+        }
+        Some(Box::new(cases))
     }
 
     fn start(&self, step: &mut Step<'_, '_>) -> Decision {
@@ -78,6 +84,12 @@ impl Activity for SendHttpRequest {
     fn child_completed(&self, _step: &mut Step<'_, '_>, _child: Child) -> Decision {
         Ok(Next::done())
     }
+}
+
+/// The status code of a case; none for what no answer has.
+fn status_code(code: &Value) -> Option<i64> {
+    let text = || code.as_str()?.trim().parse().ok();
+    code.as_i64().or_else(text).filter(|code| (100..=599).contains(code))
 }
 
 fn run(step: &mut Step<'_, '_>, node: Option<NodeRef>) -> Option<Next> {

@@ -4,8 +4,9 @@ use bus::{ConsumerFigures, Error, Figures, StreamFigures};
 use futures::future::join_all;
 
 use crate::NatsBus;
+use crate::api::ApiError;
 use crate::inspect::{ConsumerSeen, StreamSeen, consumer, seen, stream_info};
-use crate::topology::{BucketSpec, StreamSpec, Topology};
+use crate::topology::{BucketSpec, ObjectStoreSpec, StreamSpec, Topology};
 
 const MISSING: &str = "it is missing: run `staunch provision`";
 
@@ -24,11 +25,24 @@ impl NatsBus {
             let info = stream_info(api, &name).await;
             of_stream(seen(&name, info, &spec.config(&1.into()), &BucketSpec::CHECKED))
         });
+        let stores = topology.object_store.iter().map(|spec| async {
+            let name = spec.stream();
+            let info = stream_info(api, &name).await;
+            // Only processes that use a store need the permission to ask about it.
+            let may_ask = !matches!(info, Err(ApiError::Denied(_)));
+            let wanted = spec.config(&1.into());
+            may_ask.then(|| of_stream(seen(&name, info, &wanted, &ObjectStoreSpec::CHECKED)))
+        });
         let consumers =
             topology.consumer.iter().map(|spec| async { of_consumer(consumer(api, spec).await) });
-        let (mut streams, buckets, consumers) =
-            futures::join!(join_all(streams), join_all(buckets), join_all(consumers));
+        let (mut streams, buckets, stores, consumers) = futures::join!(
+            join_all(streams),
+            join_all(buckets),
+            join_all(stores),
+            join_all(consumers)
+        );
         streams.extend(buckets);
+        streams.extend(stores.into_iter().flatten());
         Ok(Figures {
             server: info.server_name,
             version: info.version,

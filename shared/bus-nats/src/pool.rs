@@ -122,6 +122,8 @@ fn pool(consumer: &Value) -> Option<Pool> {
         oldest: None,
         oldest_waiting: None,
         delivered: consumer["delivered"]["stream_seq"].as_u64().unwrap_or_default(),
+        made_at: consumer["created"].as_str().and_then(|text| Timestamp::parse(text).ok()),
+        ack_wait: consumer["config"]["ack_wait"].as_u64().map_or(ACK_WAIT, Duration::from_nanos),
         // Without a limit it is -1.
         deliveries_max: consumer["config"]["max_deliver"].as_u64().filter(|max| *max > 0),
     })

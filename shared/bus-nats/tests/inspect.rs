@@ -46,6 +46,11 @@ async fn everything_that_is_missing_or_differs_is_named_and_nothing_is_changed()
         assert_eq!(sound.round_trips.len(), 5);
         assert!(sound.time.is_some());
     }
+    let figures = bus.figures().await.unwrap();
+    let shown: Vec<_> = figures.streams.iter().map(|one| one.name.clone()).collect();
+    let sound = bus.inspect(&ROLES).await.unwrap();
+    let known: Vec<_> = sound.streams.iter().map(|one| one.name.clone()).collect();
+    assert_eq!(shown, known, "the figures have object stores, too");
     let text = include_str!("../../../nats/topology.toml");
     let larger = text.replacen("bytes_max = 1_073_741_824", "bytes_max = 2_073_741_824", 1);
     bus.provision_as(&Topology::parse(&larger).unwrap(), &1.into()).await.unwrap();

@@ -18,7 +18,7 @@ pub struct Figures {
 /// One stream, or the stream of a bucket.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StreamFigures {
-    /// Its name; a bucket's stream begins with `KV_`.
+    /// Its name; a bucket's stream begins with `KV_`, that of an object store with `OBJ_`.
     pub name: String,
     /// Why nothing is known of it: it is missing, or the question was not answered.
     pub trouble: Option<String>,

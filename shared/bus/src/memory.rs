@@ -124,6 +124,11 @@ impl MemoryBus {
         self.state().log.limit_deliveries(consumer, max);
     }
 
+    /// Removes a consumer of tasks, as an operator may. Its tasks stay.
+    pub fn remove_pool(&self, consumer: &str) {
+        self.state().log.remove_pool(consumer);
+    }
+
     /// Makes a stream for messages of others, in the place of one of its name.
     pub fn make_stream(&self, name: &str, subject: &str) {
         self.state().outside.streams.make(name, subject);
@@ -351,7 +356,8 @@ impl Queue for MemoryBus {
     async fn provide(&self, task_type: &str, version: u32) -> Result<(), Error> {
         let verdict = self.judge(Operation::Read { stream: Stream::Tasks }).await?;
         let name = subject::task_consumer(task_type, version);
-        self.open()?.log.provide(name, subject::task(task_type, version));
+        let now = self.now();
+        self.open()?.log.provide(name, subject::task(task_type, version), now);
         verdict.answer(())
     }
 

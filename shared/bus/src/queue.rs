@@ -55,6 +55,10 @@ pub struct Pool {
     pub oldest_waiting: Option<Timestamp>,
     /// The sequence of the last task that was delivered; 0 before the first.
     pub delivered: u64,
+    /// When the consumer was made: it knows nothing of what one before it has handed out.
+    pub made_at: Option<Timestamp>,
+    /// The time without a sign of life after which a task in progress is delivered again.
+    pub ack_wait: Duration,
     /// A task that was delivered so often is delivered no more. Nobody has set it unless an operator has.
     pub deliveries_max: Option<u64>,
 }

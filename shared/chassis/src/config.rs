@@ -73,7 +73,7 @@ impl Settings {
         check::texts(&settings)?;
         postgres::check(&settings, variable)?;
         check::together(&settings)?;
-        check::safety(&settings)?;
+        check::safety(&settings, args.is_caller)?;
         check::addresses(&settings)?;
         check::gate(&settings)?;
         Ok(settings)

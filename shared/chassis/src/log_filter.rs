@@ -110,22 +110,50 @@ fn check_module(module: &str) -> Result<(), String> {
     ))
 }
 
-fn read(text: &str) -> Result<EnvFilter, String> {
+/// The filter of these directives; blanks around their parts do not count.
+///
+/// # Errors
+/// What is wrong with them. Modules need not be those of this program.
+pub(crate) fn read(text: &str) -> Result<EnvFilter, String> {
     if text.contains('[') {
         return Err("filters of spans are not supported here: use MODULE=LEVEL".to_owned());
     }
     if text.trim().is_empty() || text.chars().count() > FILTER_CHARS_MAX {
         return Err(format!("use LEVEL or MODULE=LEVEL, at most {FILTER_CHARS_MAX} characters"));
     }
+    let mut tidy: Vec<String> = Vec::new();
     for directive in text.split(',') {
-        let level = directive.rsplit_once('=').map_or(directive, |(_, level)| level).trim();
+        let (module, level) = match directive.split_once('=') {
+            Some((module, level)) => (Some(module.trim()), level.trim()),
+            None => (None, directive.trim()),
+        };
         if !LEVELS.contains(&level.to_ascii_lowercase().as_str()) {
             let meant = nearest(level, &LEVELS);
             let hint = meant.map_or_else(String::new, |known| format!("; did you mean {known:?}?"));
             return Err(format!("{level:?} is no level: use {}{hint}", LEVELS.join(", ")));
         }
+        match module {
+            Some(module) => {
+                check_name(module)?;
+                tidy.push(format!("{module}={level}"));
+            }
+            None => tidy.push(level.to_owned()),
+        }
     }
-    EnvFilter::try_new(text).map_err(|error| format!("the filter cannot be read: {error}"))
+    EnvFilter::try_new(tidy.join(","))
+        .map_err(|error| format!("the filter cannot be read: {error}"))
+}
+
+/// Refuses what cannot be the name of a module.
+fn check_name(module: &str) -> Result<(), String> {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ':');
+    if module.is_empty() {
+        return Err("there is no module before the `=`: use LEVEL or MODULE=LEVEL".to_owned());
+    }
+    if module.chars().all(is_of_name) {
+        return Ok(());
+    }
+    Err(format!("{module:?} is not the name of a module: use letters, digits, _ and ::"))
 }
 
 /// The filter with further directives.
@@ -169,9 +197,16 @@ mod tests {
         for text in ["", "executor=loud", "loud", "[span]=debug", &"a".repeat(5_000)] {
             assert!(read(text).is_err(), "{text}");
         }
-        for text in ["info", "WARN,executor=debug", "off"] {
+        for text in ["info", "WARN,executor=debug", "off", "info, executor = debug", " info "] {
             assert!(read(text).is_ok(), "{text}");
         }
+        for text in ["=debug", "info,=debug", "info, = debug"] {
+            let message = read(text).unwrap_err();
+            assert_eq!(message, "there is no module before the `=`: use LEVEL or MODULE=LEVEL");
+        }
+        assert!(read("exe cutor=debug").unwrap_err().contains("is not the name of a module"));
+        let spaced = read("info, executor = debug").unwrap().to_string();
+        assert_eq!(spaced, read("info,executor=debug").unwrap().to_string());
         assert!(read("inof").unwrap_err().ends_with("did you mean \"info\"?"));
     }
 

@@ -22,7 +22,7 @@ use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, fmt, reload};
 
-use crate::log_filter::LogFilter;
+use crate::log_filter::{self, LogFilter};
 use crate::{Clock as _, LogFormat, Settings, SystemClock};
 use lines::Lines;
 use recent::Tee;
@@ -111,7 +111,8 @@ fn tracer(endpoint: &str, resource: Resource) -> anyhow::Result<SdkTracerProvide
 }
 
 fn subscribe(settings: &Settings, tracer: Option<&SdkTracerProvider>) -> anyhow::Result<()> {
-    let filter = EnvFilter::try_new(&settings.log)
+    let filter = log_filter::read(&settings.log)
+        .map_err(anyhow::Error::msg)
         .with_context(|| format!("read the log filter {:?}", settings.log))?;
     let logs = fmt::layer()
         .with_writer(|| Tee(std::io::stderr()))

@@ -19,6 +19,7 @@ use crate::http::Http;
 use crate::mail::{MailConfig, Smtp};
 use crate::nats::Nats;
 use crate::sql::{self, Sql};
+use crate::unfit::Unfit;
 use engine::outside::NatsConfig;
 
 /// The key of the hosts for every definition that has no list of its own.
@@ -51,7 +52,7 @@ impl Config {
     ///
     /// # Errors
     /// The setting and the reason, without secrets.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), Unfit> {
         sql::check(&self.sql)?;
         self.mail.check()?;
         self.files.as_deref().map_or(Ok(()), file::check)

@@ -25,6 +25,7 @@ use tokio_util::io::ReaderStream;
 use crate::calls::{CallEnd, ErrorKind};
 use crate::depot::{Content, Depot};
 use crate::files_left;
+use crate::unfit::Unfit;
 
 /// The beginning of the names of our own files.
 const OWN: &str = ".staunch-";
@@ -63,13 +64,13 @@ impl From<Error> for Fault {
 /// Refuses a folder that is not there, or is none. Nothing is made.
 ///
 /// # Errors
-/// The reason, with the folder.
-pub(crate) fn check(folder: &Path) -> Result<(), String> {
-    let wrong = |reason: &str| format!("files-folder {}: {reason}", folder.display());
+/// The setting and the reason.
+pub(crate) fn check(folder: &Path) -> Result<(), Unfit> {
+    let wrong = Unfit::of("files-folder");
     match std::fs::metadata(folder) {
         Ok(found) if found.is_dir() => Ok(()),
-        Ok(_) => Err(wrong("it is no folder: name one")),
-        Err(error) => Err(wrong(&format!("it cannot be read, so make it first: {error}"))),
+        Ok(_) => Err(wrong("it is no folder: name one".to_owned())),
+        Err(error) => Err(wrong(format!("it cannot be read, so make it first: {error}"))),
     }
 }
 

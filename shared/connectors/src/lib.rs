@@ -18,9 +18,11 @@ mod mail;
 mod memory;
 mod nats;
 mod sql;
+mod unfit;
 
 pub use calls::{CallEnd, Calls, ErrorKind};
 pub use connectors::{Config, Connectors};
 pub use mail::MailConfig;
 pub use memory::MemoryCalls;
 pub use nats::{message_value, why_no_json};
+pub use unfit::Unfit;

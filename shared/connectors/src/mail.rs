@@ -8,7 +8,7 @@
 mod tests;
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -24,6 +24,7 @@ use reqwest::Url;
 use crate::calls::{CallEnd, ErrorKind, with_cause};
 use crate::depot::Depot;
 use crate::files_left;
+use crate::unfit::Unfit;
 
 /// The beginning of a certificate in a PEM file.
 const PEM: &[u8] = b"-----BEGIN CERTIFICATE-----";
@@ -45,16 +46,15 @@ impl MailConfig {
     ///
     /// # Errors
     /// The setting and the reason, without secrets.
-    pub(crate) fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), Unfit> {
         if let Some(from) = &self.from {
-            mailbox(from).map_err(|why| format!("smtp-from: {why}"))?;
+            mailbox(from).map_err(Unfit::of("smtp-from"))?;
         }
-        let server = self.url.as_deref().map(server).transpose()?;
+        let server = self.url.as_deref().map(server).transpose().map_err(Unfit::of("smtp-url"))?;
         let Some(path) = &self.ca else { return Ok(()) };
-        let authority = authority(path, std::fs::read(path))?;
         let host = server.map_or_else(|| "localhost".to_owned(), |(_, host)| host);
-        let made = parameters(&host, Some(authority)).map(drop);
-        made.map_err(|why| format!("`smtp-ca` {}: {why}", path.display()))
+        let trusted = authority(std::fs::read(path)).and_then(|ca| parameters(&host, Some(ca)));
+        trusted.map(drop).map_err(Unfit::of("smtp-ca"))
     }
 }
 
@@ -108,7 +108,8 @@ impl Smtp {
     }
 
     async fn transport(&self, url: &str) -> Result<AsyncSmtpTransport<Tokio1Executor>, String> {
-        let (url, host) = server(url)?;
+        let wrong = |reason: String| format!("the setting `smtp-url` is wrong: {reason}");
+        let (url, host) = server(url).map_err(wrong)?;
         let has_tls = !url.query_pairs().any(|(name, value)| name == "tls" && value == "none");
         let tls = match url.scheme() {
             "smtps" => Tls::Wrapper(self.parameters(&host).await?),
@@ -132,7 +133,10 @@ impl Smtp {
 
     async fn parameters(&self, host: &str) -> Result<TlsParameters, String> {
         let authority = match &self.config.ca {
-            Some(path) => Some(authority(path, tokio::fs::read(path).await)?),
+            Some(path) => {
+                let wrong = |reason: String| format!("`smtp-ca` {}: {reason}", path.display());
+                Some(authority(tokio::fs::read(path).await).map_err(wrong)?)
+            }
             None => None,
         };
         parameters(host, authority)
@@ -186,24 +190,22 @@ impl Smtp {
 
 /// The URL of the server, and its host.
 fn server(url: &str) -> Result<(Url, String), String> {
-    let wrong = |reason: &str| format!("the setting `smtp-url` is wrong: {reason}");
-    let url = Url::parse(url).map_err(|error| wrong(&error.to_string()))?;
+    let url = Url::parse(url).map_err(|error| error.to_string())?;
     let host = url.host_str().filter(|host| !host.is_empty());
-    let host = host.ok_or_else(|| wrong("it names no host"))?.to_owned();
+    let host = host.ok_or("it names no host")?.to_owned();
     match url.scheme() {
         "smtp" | "smtps" => Ok((url, host)),
-        _ => Err(wrong("it begins with neither smtp:// nor smtps://")),
+        _ => Err("it begins with neither smtp:// nor smtps://".to_owned()),
     }
 }
 
 /// The certificate in the file of `smtp-ca`.
-fn authority(path: &Path, read: io::Result<Vec<u8>>) -> Result<Certificate, String> {
-    let wrong = |reason: String| format!("`smtp-ca` {}: {reason}", path.display());
-    let pem = read.map_err(|error| wrong(error.to_string()))?;
+fn authority(read: io::Result<Vec<u8>>) -> Result<Certificate, String> {
+    let pem = read.map_err(|error| format!("the file cannot be read: {error}"))?;
     if !pem.windows(PEM.len()).any(|part| part == PEM) {
-        return Err(wrong("there is no certificate in it".to_owned()));
+        return Err("there is no certificate in it".to_owned());
     }
-    Certificate::from_pem(&pem).map_err(|error| wrong(error.to_string()))
+    Certificate::from_pem(&pem).map_err(|error| error.to_string())
 }
 
 /// What TLS to this host trusts.

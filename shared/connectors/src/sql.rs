@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use crate::calls::CallEnd;
+use crate::unfit::Unfit;
 use engine::Statement;
 use failure::Fault;
 use pool::Pool;
@@ -28,10 +29,11 @@ const BY_URL_MAX: usize = 16;
 /// Refuses a named database that could never be reached. Nothing is connected.
 ///
 /// # Errors
-/// The reason, with the name and without the URL.
-pub(crate) fn check(named: &[(String, String)]) -> Result<(), String> {
+/// The setting and the reason, with the name and without the URL.
+pub(crate) fn check(named: &[(String, String)]) -> Result<(), Unfit> {
+    let wrong = Unfit::of("sql-connections");
     named.iter().try_for_each(|(name, url)| {
-        pool::check(url).map_err(|why| format!("sql-connections: the URL of {name:?}: {why}"))
+        pool::check(url).map_err(|why| wrong(format!("the URL of {name:?}: {why}")))
     })
 }
 

@@ -412,6 +412,7 @@ impl Compiler<'_> {
                 findings: &mut self.findings,
                 activity: id,
                 property: input.name,
+                is_ordinal: input.is_ordinal,
             };
             let expression = if input.is_wrapped {
                 parser.expression(value, &input.ty)

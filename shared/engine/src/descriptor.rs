@@ -93,6 +93,9 @@ pub struct InputDescriptor {
     /// Its script may set outcomes.
     #[serde(skip)]
     pub sets_outcomes: bool,
+    /// It is a whole number from 1 on, and not rounded to one as others are.
+    #[serde(skip)]
+    pub is_ordinal: bool,
     /// It must have a value, unless one of these inputs has one; none where it may be left out.
     #[serde(skip)]
     pub required_unless: Option<&'static [&'static str]>,
@@ -244,6 +247,7 @@ impl Descriptor {
             options,
             arguments: &[],
             sets_outcomes: false,
+            is_ordinal: false,
             required_unless: None,
         });
         self
@@ -296,6 +300,15 @@ impl Descriptor {
     pub fn sets_outcomes(mut self) -> Self {
         if let Some(input) = self.inputs.last_mut() {
             input.sets_outcomes = true;
+        }
+        self
+    }
+
+    /// The input added last is a whole number from 1 on, and not rounded to one.
+    #[must_use]
+    pub fn ordinal(mut self) -> Self {
+        if let Some(input) = self.inputs.last_mut() {
+            input.is_ordinal = true;
         }
         self
     }

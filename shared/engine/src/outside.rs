@@ -133,8 +133,7 @@ pub fn check_filter(subject: &str) -> Result<(), String> {
 /// # Errors
 /// It is no name, or one of Staunch's.
 pub fn check_stream(name: &str) -> Result<(), String> {
-    let bucket = name.strip_prefix("KV_").or_else(|| name.strip_prefix("OBJ_")).unwrap_or(name);
-    check_bucket(bucket).map_err(|flaw| flaw.replace("bucket", "stream"))
+    check_name(name, "stream")
 }
 
 /// The tokens of a subject that the wildcards of a pattern stand for.
@@ -155,14 +154,21 @@ pub fn wildcards(pattern: &str, subject: &str) -> Vec<String> {
 /// Checks the name of a bucket or an object store that a workflow uses.
 ///
 /// # Errors
-/// It is no name, or one of Staunch's.
+/// It is no name, or one of Staunch's, also as its stream is called.
 pub fn check_bucket(name: &str) -> Result<(), String> {
+    check_name(name, "bucket")
+}
+
+fn check_name(name: &str, what: &str) -> Result<(), String> {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
     if name.is_empty() || name.len() > limits::SUBJECT_BYTES_MAX || !name.bytes().all(is_allowed) {
-        return Err(format!("{name:?} is not the name of a bucket: use A-Z, a-z, 0-9, _ and -"));
+        return Err(format!("{name:?} is not the name of a {what}: use A-Z, a-z, 0-9, _ and -"));
     }
-    if name.to_ascii_lowercase().starts_with("staunch_") {
-        return Err(format!("the bucket {name} belongs to Staunch"));
+    let lower = name.to_ascii_lowercase();
+    // The streams behind buckets and object stores begin so.
+    let bare = lower.strip_prefix("kv_").or_else(|| lower.strip_prefix("obj_"));
+    if bare.unwrap_or(&lower).starts_with("staunch_") {
+        return Err(format!("the {what} {name} belongs to Staunch"));
     }
     Ok(())
 }
@@ -268,17 +274,37 @@ mod tests {
             assert!(flaw.starts_with(says) && !flaw.contains(';'), "{flaw}");
         }
         assert_eq!(wildcards("a.*.c.>", "a.b.c.d.e"), ["b", "d", "e"]);
-        check_stream("ORDERS").unwrap();
-        for bad in ["STAUNCH_COMMANDS", "KV_staunch_leases", "a.b", ""] {
+        for good in ["ORDERS", "KV_config", "OBJ_files", "KV_staunchly"] {
+            check_stream(good).unwrap();
+        }
+        for bad in ["STAUNCH_COMMANDS", "KV_staunch_leases", "kv_Staunch_x", "a.b", ""] {
             assert!(check_stream(bad).is_err(), "{bad:?}");
         }
+        // What is wrong is said of the name as it was written.
+        let flaw = check_stream("KV_STAUNCH_x").unwrap_err();
+        assert_eq!(flaw, "the stream KV_STAUNCH_x belongs to Staunch");
+        let flaw = check_stream("my.bucket").unwrap_err();
+        assert!(flaw.starts_with("\"my.bucket\" is not the name of a stream: "), "{flaw}");
     }
 
     #[test]
     fn buckets_of_staunch_are_refused() {
-        check_bucket("config").unwrap();
-        for bad in ["", "a.b", "staunch_leases", "STAUNCH_COMMANDS", "a*", "a>"] {
+        for good in ["config", "KV_config", "staunchly"] {
+            check_bucket(good).unwrap();
+        }
+        for bad in ["", "a.b", "a*", "a>"] {
             assert!(check_bucket(bad).is_err(), "{bad:?}");
+        }
+        for own in [
+            "staunch_leases",
+            "STAUNCH_COMMANDS",
+            "KV_STAUNCH_x",
+            "KV_staunch_leases",
+            "kv_staunch_leases",
+            "OBJ_staunch_payloads",
+        ] {
+            let flaw = check_bucket(own).unwrap_err();
+            assert_eq!(flaw, format!("the bucket {own} belongs to Staunch"));
         }
         check_key("a.b=/c").unwrap();
         for bad in ["", "a..b", "a b", "*", ">"] {

@@ -35,6 +35,14 @@ impl Program {
         }
         restart.map_or(Ok(()), |restart| taken(&self.outline, restart.clone()).map(drop))
     }
+
+    /// The names of the variables of the workflow; none when one of them has this name or id.
+    #[must_use]
+    pub fn variables_without(&self, name: &str) -> Option<Vec<&str>> {
+        let variables = &self.outline.variables;
+        let is_known = declared(variables, name).is_some();
+        (!is_known).then(|| variables.iter().map(|one| one.name.as_str()).collect())
+    }
 }
 
 impl Run<'_> {

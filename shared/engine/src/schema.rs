@@ -50,7 +50,7 @@ pub fn activity_type(document: Value) -> Result<ActivityType, Vec<String>> {
         let (member, reason) = (error.path().to_string(), error.inner().to_string());
         vec![if member == "." { reason } else { format!("{member}: {reason}") }]
     })?;
-    let mut flaws = kind.flaws();
+    let mut flaws = [kind.flaws(), kind.oversights()].concat();
     for (member, schema) in [("input", &kind.input), ("output", &kind.output)] {
         if let Err(reason) = Schema::new(schema) {
             flaws.push(format!("{member}: {reason}"));

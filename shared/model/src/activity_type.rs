@@ -41,7 +41,8 @@ pub struct ActivityType {
     #[serde(rename = "type")]
     pub type_name: String,
     /// 1, 2, 3 …
-    #[serde(deserialize_with = "crate::whole::number")]
+    #[serde(deserialize_with = "crate::whole::ordinal")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 2_147_483_647)))]
     pub version: u32,
     /// The name in a designer.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -155,6 +156,18 @@ impl ActivityType {
         flaws
     }
 
+    /// What is wrong with a new document, and is left as it is in one that a published version has.
+    #[must_use]
+    pub fn oversights(&self) -> Vec<String> {
+        let names = properties(&self.input).map(|(name, _)| name);
+        let taken = names.filter(|name| name.eq_ignore_ascii_case(RESULT));
+        taken
+            .map(|name| {
+                format!("input: {name} is an output that every activity has: use another name")
+            })
+            .collect()
+    }
+
     /// The inputs of an activity of this type.
     #[must_use]
     pub fn inputs(&self) -> Vec<Argument> {
@@ -258,6 +271,12 @@ fn argument(name: &str, schema: &Value) -> Argument {
         extra.insert("uiHint".to_owned(), "dropdown".into());
         extra.insert("options".to_owned(), json!(options));
     }
+    if kind(schema) == Some("object") {
+        extra.insert("uiHint".to_owned(), "dictionary".into());
+        if let Some(values @ Value::Object(_)) = schema.get("additionalProperties") {
+            extra.insert("valueType".to_owned(), alias(values).into());
+        }
+    }
     Argument { name: name.to_owned(), type_name: Some(alias(element).to_owned()), is_array, extra }
 }
 
@@ -336,6 +355,22 @@ mod tests {
     }
 
     #[test]
+    fn an_object_is_edited_as_a_dictionary_with_values_of_the_type_that_the_schema_names() {
+        let document = json!({"type": "a", "version": 1, "input": {"properties": {
+            "meta": {"type": "object", "additionalProperties": {"type": "integer"}},
+            "more": {"type": ["object", "null"]},
+            "list": {"type": "array", "items": {"type": "object"}}}}});
+        let inputs = read(document).inputs();
+        let hints = ["meta", "more", "list"].map(|name| {
+            let input = inputs.iter().find(|input| input.name == name).unwrap();
+            let text = |member| input.extra.get(member).and_then(Value::as_str);
+            (text("uiHint"), text("valueType"))
+        });
+        let dictionary = Some("dictionary");
+        assert_eq!(hints, [(dictionary, Some("Int64")), (dictionary, None), (None, None)]);
+    }
+
+    #[test]
     fn the_parts_of_an_object_are_outputs_beside_the_result() {
         let document = json!({"type": "a", "version": 1, "outcomes": ["Paid", "Declined"],
             "output": {"type": "object", "properties": {"receipt": {"type": "string"}}}});
@@ -374,6 +409,13 @@ mod tests {
         check(json!({"type": "a", "version": u32::MAX}), &["version: 4294967295 is not a number"]);
         check(json!({"type": "x".repeat(129), "version": 1}), &["129 bytes"]);
         check(json!({"type": "a", "version": 1, "output": {"properties": 1}}), &["no object"]);
+        let result =
+            read(json!({"type": "a", "version": 1, "input": {"properties": {"Result": {}}}}));
+        assert!(result.flaws().is_empty(), "published versions go on");
+        assert_eq!(
+            result.oversights(),
+            ["input: Result is an output that every activity has: use another name"]
+        );
         let same = json!({"type": "a", "version": 1, "input": {"properties": {"x": {}}},
             "output": {"properties": {"X": {}}}});
         check(same, &["another member"]);

@@ -32,7 +32,7 @@ pub enum Alteration {
     /// Goes on with another version of the definition.
     Migrate {
         /// The number of that version; `2.0` is 2.
-        #[serde(deserialize_with = "crate::whole::number")]
+        #[serde(deserialize_with = "crate::whole::ordinal")]
         #[cfg_attr(feature = "schema", schemars(with = "u32"))]
         target_version: u32,
         /// Activities that have another id there: the id of each, and the one that it has there.

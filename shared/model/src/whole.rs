@@ -15,10 +15,16 @@ const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 /// # Errors
 /// When it is another value, or does not fit into the type.
 pub fn number<'de, D: Deserializer<'de>, T: TryFrom<u64>>(deserializer: D) -> Result<T, D::Error> {
-    let number = deserializer.deserialize_any(Number)?;
-    T::try_from(number).ok().ok_or_else(|| {
-        D::Error::invalid_value(Unexpected::Unsigned(number), &"a smaller whole number")
-    })
+    read(deserializer, Number { least: 0 })
+}
+
+/// Reads a number of what is numbered from 1 on. 0 is read as well: it is what there is where the member
+/// is left out, and refused where the value is checked.
+///
+/// # Errors
+/// As [`number`].
+pub fn ordinal<'de, D: Deserializer<'de>, T: TryFrom<u64>>(deserializer: D) -> Result<T, D::Error> {
+    read(deserializer, Number { least: 1 })
 }
 
 /// Reads a whole number from 0 on, of a member that may be null.
@@ -28,16 +34,40 @@ pub fn number<'de, D: Deserializer<'de>, T: TryFrom<u64>>(deserializer: D) -> Re
 pub fn optional<'de, D: Deserializer<'de>, T: TryFrom<u64>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
-    deserializer.deserialize_option(Optional(PhantomData))
+    deserializer.deserialize_option(Optional(Number { least: 0 }, PhantomData))
 }
 
-struct Number;
+/// Reads a number as [`ordinal`], of a member that may be null.
+///
+/// # Errors
+/// As [`number`].
+pub fn optional_ordinal<'de, D: Deserializer<'de>, T: TryFrom<u64>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    deserializer.deserialize_option(Optional(Number { least: 1 }, PhantomData))
+}
+
+fn read<'de, D: Deserializer<'de>, T: TryFrom<u64>>(
+    deserializer: D,
+    kind: Number,
+) -> Result<T, D::Error> {
+    let number = deserializer.deserialize_any(kind)?;
+    T::try_from(number).ok().ok_or_else(|| {
+        D::Error::invalid_value(Unexpected::Unsigned(number), &"a smaller whole number")
+    })
+}
+
+/// A whole number from 0 on. What is expected is said to be one from `least` on.
+#[derive(Clone, Copy)]
+struct Number {
+    least: u8,
+}
 
 impl Visitor<'_> for Number {
     type Value = u64;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a whole number from 0 on")
+        write!(f, "a whole number from {} on", self.least)
     }
 
     fn visit_u64<E: Error>(self, number: u64) -> Result<u64, E> {
@@ -57,13 +87,13 @@ impl Visitor<'_> for Number {
     }
 }
 
-struct Optional<T>(PhantomData<T>);
+struct Optional<T>(Number, PhantomData<T>);
 
 impl<'de, T: TryFrom<u64>> Visitor<'de> for Optional<T> {
     type Value = Option<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Number.expecting(f)
+        self.0.expecting(f)
     }
 
     fn visit_none<E: Error>(self) -> Result<Option<T>, E> {
@@ -75,7 +105,7 @@ impl<'de, T: TryFrom<u64>> Visitor<'de> for Optional<T> {
     }
 
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<T>, D::Error> {
-        number(deserializer).map(Some)
+        read(deserializer, self.0).map(Some)
     }
 }
 
@@ -90,6 +120,10 @@ mod tests {
         version: u32,
         #[serde(deserialize_with = "super::optional")]
         seconds: Option<u64>,
+        #[serde(deserialize_with = "super::ordinal")]
+        place: u32,
+        #[serde(deserialize_with = "super::optional_ordinal")]
+        attempt: Option<u32>,
     }
 
     #[test]
@@ -102,8 +136,11 @@ mod tests {
             (r#"{"version": -0.0, "seconds": 18446744073709551615}"#, 0, Some(u64::MAX)),
             (r#"{"version": 4294967295.0}"#, u32::MAX, None),
         ] {
-            assert_eq!(read(text).unwrap(), Numbers { version, seconds }, "{text}");
+            let expected = Numbers { version, seconds, ..Numbers::default() };
+            assert_eq!(read(text).unwrap(), expected, "{text}");
         }
+        let zero = read(r#"{"place": 0, "attempt": 0}"#).unwrap();
+        assert_eq!((zero.place, zero.attempt), (0, Some(0)), "refused where they are checked");
         for (text, reason) in [
             (r#"{"version": 2.5}"#, "floating point `2.5`, expected a whole number from 0 on"),
             (r#"{"seconds": 0.5}"#, "floating point `0.5`, expected a whole number from 0 on"),
@@ -112,6 +149,12 @@ mod tests {
             (r#"{"seconds": 1e300}"#, "expected a whole number from 0 on"),
             (r#"{"version": 4294967296.0}"#, "`4294967296`, expected a smaller whole number"),
             (r#"{"version": null}"#, "null, expected a whole number from 0 on"),
+            (r#"{"place": -1}"#, "integer `-1`, expected a whole number from 1 on"),
+            (r#"{"place": "1"}"#, "string \"1\", expected a whole number from 1 on"),
+            (r#"{"place": 1.5}"#, "floating point `1.5`, expected a whole number from 1 on"),
+            (r#"{"place": null}"#, "null, expected a whole number from 1 on"),
+            (r#"{"attempt": -1}"#, "integer `-1`, expected a whole number from 1 on"),
+            (r#"{"attempt": 0.5}"#, "floating point `0.5`, expected a whole number from 1 on"),
         ] {
             let refused = read(text).unwrap_err().to_string();
             assert!(refused.contains(reason), "{text}: {refused}");

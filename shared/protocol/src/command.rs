@@ -232,7 +232,7 @@ pub struct TaskCompleted {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<TaskStatus>,
     /// The attempt; the current one when there is none. The header `Staunch-Attempt` counts as well.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "whole::optional")]
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "whole::optional_ordinal")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub attempt: Option<u32>,
     /// Problem details (RFC 9457) of a failure: the texts `type`, `title` and `detail`, and the number

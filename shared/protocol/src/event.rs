@@ -37,6 +37,29 @@ pub struct LifecycleEvent {
     pub incidents: Vec<String>,
 }
 
+/// `staunch.event.audit.<change>`: an entry of the audit log, about a change that somebody made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct AuditEvent {
+    /// The time of the change.
+    pub at: Timestamp,
+    /// The caller.
+    pub who: String,
+    /// `api-key`, `token` or `password`; null for a caller without one.
+    pub credential: Option<String>,
+    /// The change, such as `definition.publish`.
+    pub what: String,
+    /// What it was done to.
+    pub target: String,
+    /// The address of the caller; null for what came from no network.
+    pub address: Option<String>,
+    /// `done`, `refused`, or `accepted` when the end was not known yet.
+    pub outcome: String,
+    /// What there is to know about it, without secrets.
+    pub details: Value,
+}
+
 /// `staunch.journal.<definition>.<instance>`: the journal of one burst. It reaches those who
 /// subscribe at that moment; no stream stores it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -90,6 +113,23 @@ impl TaskRequest {
     pub fn message_id(task_id: &str, attempt: u32) -> String {
         format!("{task_id}.{attempt}")
     }
+}
+
+/// `staunch.task-cancel.<type>.<version>.<taskId>`: nobody wants the result of a task any more. It
+/// reaches workers that listen at that moment; no stream stores it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct TaskCancelled {
+    /// The id of the task: the same in every attempt.
+    pub task_id: String,
+    /// The type of the task.
+    pub task_type: String,
+    /// The version of the type: 1, 2, 3 …
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub task_version: u32,
+    /// The instance that waited for the result.
+    pub workflow_instance_id: InstanceId,
 }
 
 /// A request to cache-notifier to announce a definition, and its answer.

@@ -21,7 +21,8 @@ pub use command::{
     Resume, Sequence, Start, TaskCompleted,
 };
 pub use event::{
-    BurstJournal, CachePosition, Dead, LifecycleEvent, Noticed, TaskRequest, TimerArmed,
+    AuditEvent, BurstJournal, CachePosition, Dead, LifecycleEvent, Noticed, TaskCancelled,
+    TaskRequest, TimerArmed,
 };
 pub use letter::Letter;
 pub use message::{ContentType, Headers, Message};

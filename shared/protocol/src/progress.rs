@@ -16,18 +16,23 @@ pub struct TaskProgress {
     pub task_id: String,
     /// The type of the task.
     pub task_type: String,
-    /// The version of the type.
+    /// The version of the type: 1, 2, 3 …
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub task_version: u32,
     /// The instance that waits for the result.
     pub workflow_instance_id: InstanceId,
     /// The number of the attempt: 1, 2, 3 …
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub attempt: u32,
     /// What the worker says: JSON of at most 64 KiB.
     pub progress: Value,
 }
 
 impl TaskProgress {
-    /// The subject of the progress of this task.
+    /// The largest progress, as JSON.
+    pub const BYTES_MAX: usize = 64 * 1024;
+
+    /// The subject of the progress of this task. Nobody who may send on another one may send it.
     #[must_use]
     pub fn subject(task_type: &str, version: u32, task_id: &str) -> String {
         format!("{TASK_PROGRESS}.{}.{version}.{}", token(task_type), token(task_id))
@@ -42,12 +47,6 @@ impl TaskProgress {
             }
             None => format!("{TASK_PROGRESS}.*.*.*"),
         }
-    }
-
-    /// The subject on which this is sent. Nobody who may send on another one may send this.
-    #[must_use]
-    pub fn own_subject(&self) -> String {
-        Self::subject(&self.task_type, self.task_version, &self.task_id)
     }
 }
 
@@ -64,7 +63,8 @@ mod tests {
             "attempt": 3, "progress": null,
         });
         let said: TaskProgress = serde_json::from_value(body.clone()).unwrap();
-        assert_eq!(said.own_subject(), "staunch.task-progress.Ship=20It.2.a=2Eb");
+        let own = TaskProgress::subject(&said.task_type, said.task_version, &said.task_id);
+        assert_eq!(own, "staunch.task-progress.Ship=20It.2.a=2Eb");
         assert_eq!(serde_json::to_value(&said).unwrap(), body);
         let of_type = TaskProgress::subjects(Some(("Ship It", 2)));
         assert_eq!(of_type, "staunch.task-progress.Ship=20It.2.*");

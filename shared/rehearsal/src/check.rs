@@ -5,6 +5,7 @@ use model::{ActivityId, What};
 use serde_json::{Map, Value, json};
 use shortform::Tree;
 
+use crate::case::is_empty;
 use crate::difference::difference;
 use crate::play::Player;
 use crate::suite::Expect;
@@ -32,6 +33,14 @@ pub(crate) fn differences(expect: &Expect, player: &Player<'_>) -> Vec<String> {
         }
     }
     found
+}
+
+/// What a test has to expect of this run to pass.
+pub(crate) fn observed(player: &Player<'_>) -> Map<String, Value> {
+    let nothing = Tree::of(&Value::Null);
+    let members = ["status", "output", "lines", "waits", "incident"];
+    let members = members.map(|name| (name.to_owned(), actual(name, &nothing, player)));
+    members.into_iter().filter(|(_, value)| !is_empty(value)).collect()
 }
 
 /// What happened, in the form in which it is expected.

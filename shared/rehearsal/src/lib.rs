@@ -4,11 +4,13 @@
 //!
 //! [`Suite`] reads the tests of a file, and [`Test::run`] finds what differs from what a test expects.
 //! [`Run`] is one run without expectations, [`Player`] plays it, and [`records()`] says what each
-//! activity did. [`Limits`] hold a run back.
+//! activity did. [`as_case`] and [`Run::observed`] make a test of a run, and [`of_definition`] finds the tests
+//! that a definition has with it. [`Limits`] hold a run back.
 //!
 //! Pure: it reads no file, knows no clock, and nothing that a run asks for leaves it.
 //! `docs/testing.md` describes the form of tests for their users.
 
+mod case;
 mod check;
 mod coverage;
 mod difference;
@@ -25,6 +27,7 @@ mod stop;
 mod suite;
 mod verdict;
 
+pub use case::{TESTS_MEMBER, as_case, of_definition};
 pub use coverage::{Coverage, as_json};
 pub use difference::difference;
 pub use form::schema;
@@ -33,7 +36,7 @@ pub use mock::Mocks;
 pub use play::{Made, Player, Stage};
 pub use record::{Record, records};
 pub use stop::{Reason, Stop};
-pub use suite::{Given, Happening, Run, Step, Suite, Test};
+pub use suite::{BEGIN, Given, Happening, Run, Step, Suite, Test};
 pub use verdict::Verdict;
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::pin;
 use crate::reader::Reader;
 
 /// The time of the start, unless a test gives one.
-const BEGIN: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+pub const BEGIN: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 
 /// The tests of one definition.
 #[derive(Debug)]

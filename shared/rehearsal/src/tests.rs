@@ -14,3 +14,28 @@ fn patterns_fit_any_characters_at_their_stars() {
     check("abc", "abcd", false);
     check("a*a", "a", false);
 }
+
+#[test]
+fn a_test_that_is_made_of_a_run_has_what_says_something_and_no_secret() {
+    let members = serde_json::json!({"input": {"Order": 7}, "calls": {}, "steps": [], "time": null,
+        "secrets": {"Key": "abc", "Pair": {"user": "u"}}});
+    let serde_json::Value::Object(members) = members else { panic!("no object") };
+    let expected = serde_json::json!({"input": {"Order": 7},
+        "secrets": {"Key": "made-up", "Pair": "made-up"}});
+    assert_eq!(serde_json::Value::Object(as_case(members)), expected);
+}
+
+#[test]
+fn the_tests_of_a_definition_are_one_of_its_custom_properties() {
+    let tree = |value| shortform::Tree::of(&value);
+    let with = tree(serde_json::json!({"customProperties": {TESTS_MEMBER: {"tests": {}}}}));
+    assert!(of_definition(&with).is_some_and(|tests| tests.get("tests").is_some()));
+    for none in [
+        serde_json::json!({"customProperties": {TESTS_MEMBER: null}}),
+        serde_json::json!({"customProperties": {}}),
+        serde_json::json!({"customProperties": null}),
+        serde_json::json!([]),
+    ] {
+        assert!(of_definition(&tree(none)).is_none());
+    }
+}

@@ -1,12 +1,13 @@
 //! Plays a test, and says what came of it.
 
-use engine::Installation;
-use model::Entry;
+use engine::{Installation, Problem};
+use model::{Entry, Map};
 
 use crate::check;
 use crate::limits::Limits;
 use crate::play::{Player, Stage};
-use crate::suite::Test;
+use crate::stop::Stop;
+use crate::suite::{Run, Test};
 
 /// What came of a test.
 #[derive(Debug)]
@@ -26,20 +27,56 @@ impl Test {
         installation: &Installation,
         limits: Limits<'_>,
     ) -> Verdict {
-        let pinned = match stage.program.pinned(&self.run.pins) {
-            Ok(pinned) => pinned,
-            Err(problems) => {
-                let differences = problems.iter().map(|problem| format!("pins: {problem}"));
-                return Verdict { differences: differences.collect(), journal: Vec::new() };
-            }
-        };
-        let stage = Stage { program: &pinned, ..stage };
-        let env = self.run.env(installation.clone(), [7; 32], "test");
-        let mut player = Player::new(stage, &self.run.mocks, env).within(limits);
-        let differences = match player.play(&self.run.given) {
-            Ok(()) => check::differences(&self.expect, &player),
-            Err(stop) => vec![stop.message],
-        };
-        Verdict { differences, journal: player.journal }
+        let verdict = self.run.played(stage, installation, limits, |player, end| {
+            let differences = match end {
+                Ok(()) => check::differences(&self.expect, &player),
+                Err(stop) => vec![stop.message],
+            };
+            Verdict { differences, journal: player.journal }
+        });
+        verdict.unwrap_or_else(|problems| Verdict {
+            differences: of_pins(&problems),
+            journal: Vec::new(),
+        })
     }
+}
+
+impl Run {
+    /// Plays it as a test is played, and returns what a test has to expect to pass: the status, and where
+    /// the run has them, outputs, lines, waiting activities and the newest incident.
+    ///
+    /// # Errors
+    /// What kept the run from its end.
+    pub fn observed(
+        &self,
+        stage: Stage<'_>,
+        installation: &Installation,
+        limits: Limits<'_>,
+    ) -> Result<Map, Vec<String>> {
+        let observed = self.played(stage, installation, limits, |player, end| match end {
+            Ok(()) => Ok(check::observed(&player)),
+            Err(stop) => Err(vec![stop.message]),
+        });
+        observed.unwrap_or_else(|problems| Err(of_pins(&problems)))
+    }
+
+    /// Plays it with the same chance as every test, and looks at what came of it.
+    fn played<T>(
+        &self,
+        stage: Stage<'_>,
+        installation: &Installation,
+        limits: Limits<'_>,
+        look: impl FnOnce(Player<'_>, Result<(), Stop>) -> T,
+    ) -> Result<T, Vec<Problem>> {
+        let pinned = stage.program.pinned(&self.pins)?;
+        let stage = Stage { program: &pinned, ..stage };
+        let env = self.env(installation.clone(), [7; 32], "test");
+        let mut player = Player::new(stage, &self.mocks, env).within(limits);
+        let end = player.play(&self.given);
+        Ok(look(player, end))
+    }
+}
+
+fn of_pins(problems: &[Problem]) -> Vec<String> {
+    problems.iter().map(|problem| format!("pins: {problem}")).collect()
 }

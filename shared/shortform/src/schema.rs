@@ -2,7 +2,8 @@
 
 mod workers;
 
-use engine::{Descriptor, PortKind, Type};
+use engine::{Descriptor, InputDescriptor, PortKind, Type};
+use model::activity_type::VERSION_MAX;
 use model::{Map, limits};
 use serde_json::{Value, json};
 
@@ -14,6 +15,9 @@ const DIALECT: &str = "http://json-schema.org/draft-07/schema#";
 
 /// Texts that are converted to a number. An empty one is no value.
 const NUMBER: &str = r"^\s*([+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?)?\s*$";
+
+/// Texts that are converted to a whole number from 1 on.
+const ORDINAL: &str = r"^\s*(\+?0*[1-9][0-9]*(\.0*)?)?\s*$";
 
 /// The two forms.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -184,7 +188,7 @@ fn of_type(descriptor: &Descriptor, form: Form) -> Value {
     }
     for input in &descriptor.inputs {
         let mut schema = if input.is_wrapped {
-            value(&input.ty, form)
+            value(input, form)
         } else {
             json!({"anyOf": [plain(&input.ty), {"type": ["object", "array", "string", "null"]}]})
         };
@@ -363,16 +367,21 @@ fn bound() -> Value {
 }
 
 /// The value of an input: plain where that is possible, or an expression.
-fn value(ty: &Type, form: Form) -> Value {
+fn value(input: &InputDescriptor, form: Form) -> Value {
     let wrapped = reference("wrapped");
     match form {
         Form::Full => {
             json!({"anyOf": [wrapped, {"type": ["string", "number", "boolean", "array", "null"]}]})
         }
         Form::Short => {
-            json!({"anyOf": [plain(ty), reference("expression"), wrapped, {"type": "null"}]})
+            let plain = if input.is_ordinal { ordinal() } else { plain(&input.ty) };
+            json!({"anyOf": [plain, reference("expression"), wrapped, {"type": "null"}]})
         }
     }
+}
+
+fn ordinal() -> Value {
+    json!({"type": ["integer", "string"], "minimum": 1, "maximum": VERSION_MAX, "pattern": ORDINAL})
 }
 
 fn plain(ty: &Type) -> Value {

@@ -99,4 +99,31 @@ impl Counts for SqlStore {
         }
         Ok(counts.into_values().collect())
     }
+
+    async fn faulted_by_definition(
+        &self,
+        since: Timestamp,
+        at_most: u64,
+    ) -> Result<Vec<(DefinitionId, u64)>, Error> {
+        let database = &self.database.reader;
+        let statement = Statement::from_sql_and_values(
+            database.get_database_backend(),
+            format!(
+                "SELECT definition_id, status, count(*) FROM (
+                     SELECT definition_id, status FROM instances
+                     WHERE status = 'Faulted' AND updated_at >= $1
+                     ORDER BY updated_at DESC LIMIT {at_most}) AS faulted
+                 GROUP BY definition_id, status"
+            ),
+            [since.as_millis().into()],
+        );
+        let rows = self.tried(|| async { Ok(database.query_all_raw(statement.clone()).await?) });
+        let mut counts = BTreeMap::new();
+        for row in rows.await? {
+            let (id, _, count) = counted(&row)
+                .map_err(|error| Error::Corrupt(format!("a count cannot be read: {error}")))?;
+            counts.insert(id, count);
+        }
+        Ok(counts.into_iter().collect())
+    }
 }

@@ -70,4 +70,15 @@ pub trait Counts: Send + Sync {
     /// # Errors
     /// See [`Error`].
     async fn unfinished_by_definition(&self, at_most: u64) -> Result<Vec<Unfinished>, Error>;
+
+    /// Counts the instances that are faulted and changed at this time or later by their definitions, in
+    /// the order of the ids. The `at_most` of them that changed last are counted.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    async fn faulted_by_definition(
+        &self,
+        since: Timestamp,
+        at_most: u64,
+    ) -> Result<Vec<(DefinitionId, u64)>, Error>;
 }

@@ -35,10 +35,11 @@ pub fn key_hash(key: &str) -> String {
 
 /// The changes that the audit log has, by name and in the order of the alphabet: nothing else is
 /// written into it. `docs/identity.md` lists them, too.
-pub const AUDITED: [&str; 69] = [
+pub const AUDITED: [&str; 70] = [
     "activity-type.delete",
     "activity-type.register",
     "activity.test",
+    "alterations.stop",
     "alterations.submit",
     "application.create",
     "application.delete",

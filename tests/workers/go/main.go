@@ -105,7 +105,12 @@ func work(nc *nats.Conn) {
 	client.Handle(w, prefix+" length", 1, 8, func(_ context.Context, task client.Task[struct{ Text string }]) (int, error) {
 		return len(task.Input.Text), nil
 	})
-	client.Handle(w, prefix+" progress", 1, 8, func(_ context.Context, task client.Task[struct{ Steps []any }]) (string, error) {
+	var kept []client.Task[struct{ Steps []any }]
+	client.Handle(w, prefix+" progress", 1, 1, func(_ context.Context, task client.Task[struct{ Steps []any }]) (string, error) {
+		for _, ended := range kept {
+			must(ended.Progress("too late"))
+		}
+		kept = append(kept, task)
 		for _, step := range task.Input.Steps {
 			must(task.Progress(step))
 		}
@@ -114,6 +119,14 @@ func work(nc *nats.Conn) {
 			return refused.Title, nil
 		}
 		return "not refused", nil
+	})
+	client.Handle(w, prefix+" counting", 1, 8, func(_ context.Context, task client.Task[struct{ Count int }]) (int, error) {
+		for number := range task.Input.Count {
+			must(task.Progress(map[string]int{"number": number}))
+			note("said", task)
+			time.Sleep(50 * time.Millisecond)
+		}
+		return task.Input.Count, nil
 	})
 	client.Handle(w, prefix+" crash-before-result", 1, 8, func(_ context.Context, task client.Task[any]) (empty, error) {
 		note("begin", task)

@@ -55,7 +55,8 @@ async def work() -> None:
         note("begin", task)
         until = time.monotonic() + task.input["ms"] / 1000
         while time.monotonic() < until:
-            if task.cancelled.wait(0.05):
+            time.sleep(0.05)
+            if task.cancelled:
                 note("cancelled", task)
                 return {}
         note("end", task)
@@ -106,8 +107,13 @@ async def work() -> None:
     async def length(task: Task[str]) -> int:
         return len(task.input)
 
+    kept: list[Task] = []
+
     @worker.task(f"{PREFIX} progress")
     async def progress(task: Task) -> str:
+        for ended in kept:
+            ended.progress("too late")
+        kept.append(task)
         for number, step in enumerate(task.input["steps"]):
             # From the loop and from a thread, in turn.
             await asyncio.to_thread(task.progress, step) if number % 2 else task.progress(step)
@@ -116,6 +122,14 @@ async def work() -> None:
         except TaskFailure as refused:
             return str(refused)
         return "not refused"
+
+    @worker.task(f"{PREFIX} counting")
+    async def counting(task: Task) -> int:
+        for number in range(task.input["count"]):
+            task.progress({"number": number})
+            note("said", task)
+            await asyncio.sleep(0.05)
+        return task.input["count"]
 
     @worker.task(f"{PREFIX} crash-before-result")
     async def crash_before_result(task: Task) -> dict:

@@ -32,6 +32,11 @@ struct Deep {
 }
 
 #[derive(Deserialize)]
+struct Count {
+    count: usize,
+}
+
+#[derive(Deserialize)]
 struct Steps {
     steps: Vec<Value>,
 }
@@ -124,6 +129,14 @@ async fn work(nats: async_nats::Client) -> anyhow::Result<()> {
         }
         let refused = task.progress("x".repeat(70_000)).await.err();
         Ok(refused.map_or_else(|| "not refused".to_owned(), |failure| failure.title))
+    });
+    worker.task(&name("counting"), 1, 8, async |task: Task<Count>| {
+        for number in 0..task.input.count {
+            task.progress(json!({ "number": number })).await?;
+            note("said", &task.id, task.attempt)?;
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        Ok(task.input.count)
     });
     worker.task(&name("crash-before-result"), 1, 8, async |task: Task<Value>| {
         note("begin", &task.id, task.attempt)?;

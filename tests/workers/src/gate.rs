@@ -1,4 +1,5 @@
-//! A way to the broker on which the first acknowledgement of a task does not arrive.
+//! Ways to the broker: one on which the first acknowledgement of a task does not arrive, and one that is shut
+//! for a while.
 
 #![expect(clippy::disallowed_methods, reason = "the tasks of a test end with its test")]
 
@@ -6,7 +7,7 @@ use std::sync::Arc;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 /// The subject of what a worker says about a delivery.
 const ACK: &str = " $JS.ACK.";
@@ -35,6 +36,41 @@ impl Gate {
     /// Waits until a worker has acknowledged, and the broker has not heard of it.
     pub(crate) async fn closed(&self) {
         self.closed.notified().await;
+    }
+}
+
+/// Passes everything on unless it is shut: then connections end, and new ones are refused.
+pub(crate) struct Door {
+    pub(crate) url: String,
+    is_shut: watch::Sender<bool>,
+}
+
+impl Door {
+    pub(crate) async fn before(url: &str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let door = format!("nats://{}", listener.local_addr().unwrap());
+        let (is_shut, seen) = watch::channel(false);
+        let target = url.trim_start_matches("nats://").to_owned();
+        tokio::spawn(async move {
+            while let Ok((mut client, _)) = listener.accept().await {
+                let (target, mut shut) = (target.clone(), seen.clone());
+                tokio::spawn(async move {
+                    if *shut.borrow() {
+                        return;
+                    }
+                    let mut server = TcpStream::connect(&target).await.unwrap();
+                    tokio::select! {
+                        _ = tokio::io::copy_bidirectional(&mut client, &mut server) => {}
+                        _ = shut.wait_for(|is_shut| *is_shut) => {}
+                    }
+                });
+            }
+        });
+        Self { url: door, is_shut }
+    }
+
+    pub(crate) fn set_shut(&self, is_shut: bool) {
+        self.is_shut.send_replace(is_shut);
     }
 }
 

@@ -39,6 +39,11 @@ impl Process {
         testkit::signal(self.child.id().unwrap(), name).unwrap();
     }
 
+    /// What it has written so far.
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(&self.log).unwrap()
+    }
+
     /// Waits until it has ended.
     pub(crate) async fn ended(&mut self) -> ExitStatus {
         let log = self.log.clone();

@@ -1,11 +1,13 @@
 //! What a handler says of how far its task is.
 
 use async_nats::Subscriber;
-use futures::StreamExt as _;
+use futures::{FutureExt as _, StreamExt as _};
 use serde_json::{Value, json};
 use staunch_client::token;
-use testkit::within;
+use testkit::{eventually, within};
 
+use crate::gate::Door;
+use crate::process::Process;
 use crate::scenario::{COMMANDS, Scene};
 use crate::world::PATIENCE;
 
@@ -53,6 +55,47 @@ pub(crate) async fn the_progress_of_a_task_is_heard_in_order(scene: &Scene) {
     let stream = world.js.get_stream(COMMANDS).await.unwrap();
     let mut kept = stream.info_with_subjects("staunch.task-progress.>").await.unwrap();
     assert!(kept.next().await.is_none(), "no stream of commands keeps it");
+    world.nothing_left(&kind).await;
+
+    // The handlers say something of the tasks before, too, which have ended.
+    let (second, instance) = world.hand_out(&kind, json!({"steps": ["again"]})).await;
+    let message = within("the progress of the second", PATIENCE, progress.next()).await.unwrap();
+    let said: Value = serde_json::from_slice(&message.payload).unwrap();
+    assert_eq!((&said["taskId"], &said["progress"]), (&json!(second), &json!("again")));
+    world.over(&instance, "Finished").await;
+    world.nothing_left(&kind).await;
+}
+
+/// Handlers go on while the broker is away. What they say then is heard later, or the log tells that it
+/// is lost.
+pub(crate) async fn the_log_tells_which_progress_is_lost(scene: &Scene) {
+    const COUNT: usize = 60;
+    let (world, prefix) = (&scene.world, format!("{}-away", scene.prefix));
+    let door = Door::before(&world.cluster.nats_url()).await;
+    let worker = Process::start(&scene.program, &door.url, &prefix, &scene.place);
+    let kind = format!("{prefix} counting");
+    let progress = format!("staunch.task-progress.{}.1.*", token(&kind));
+    let mut progress = world.nats.subscribe(progress).await.unwrap();
+    world.nats.flush().await.unwrap();
+    let (task, instance) = world.hand_out(&kind, json!({"count": COUNT})).await;
+    within("the first progress", PATIENCE, progress.next()).await.unwrap();
+    door.set_shut(true);
+    let said = scene.place.count(&prefix, "said", Some(&task));
+    eventually("it goes on without the broker", PATIENCE, async || {
+        scene.place.count(&prefix, "said", Some(&task)) >= said + 20
+    })
+    .await;
+    door.set_shut(false);
+    world.over(&instance, "Finished").await;
+    let heard = std::iter::from_fn(|| progress.next().now_or_never().flatten()).count() + 1;
+    let log = worker.log();
+    let is_loss = |line: &&str| line.contains("progress") && line.contains("lost");
+    let lost = log.lines().filter(is_loss).count();
+    // What was on its way at that moment nobody may know to be lost.
+    assert!(
+        heard + lost + 1 >= COUNT,
+        "{heard} of {COUNT} are heard, {lost} told to be lost: {log}"
+    );
     world.nothing_left(&kind).await;
 }
 

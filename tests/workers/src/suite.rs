@@ -61,13 +61,14 @@ async fn conforms(program: Option<Program>, prefix: &'static str) {
         a_stopped_worker_gives_back_what_takes_too_long,
     );
     progress::the_progress_of_a_task_is_heard_in_order(&scene).await;
+    progress::the_log_tells_which_progress_is_lost(&scene).await;
     permissions::a_worker_needs_its_own_permissions_alone(&scene.program).await;
     if SAY_WHAT_IS_REFUSED.contains(&scene.program.name) {
         permissions::a_refused_object_is_said(&scene.program).await;
         passed += 1;
     }
     watch::a_watch_outlasts_those_who_answer(&scene.program).await;
-    passed += 3;
+    passed += 4;
     let name = scene.program.name;
     println!("{name}: {passed} scenarios passed in {:.1} s", begun.elapsed().as_secs_f64());
     scene.world.stop().await;

@@ -78,7 +78,11 @@ async function work() {
       return /** @type {string} */ (input.text);
     },
   });
+  /** @type {import("staunch-client").Task<unknown>[]} */
+  const kept = [];
   worker.task(`${prefix} progress`, (/** @type {import("staunch-client").Task<{steps: unknown[]}>} */ task) => {
+    for (const ended of kept) ended.progress("too late");
+    kept.push(task);
     for (const step of task.input.steps) task.progress(step);
     try {
       task.progress("x".repeat(70_000));
@@ -86,6 +90,14 @@ async function work() {
       if (refused instanceof TaskFailure) return refused.title;
     }
     return "not refused";
+  });
+  worker.task(`${prefix} counting`, async (/** @type {import("staunch-client").Task<{count: number}>} */ task) => {
+    for (let number = 0; number < task.input.count; number += 1) {
+      task.progress({ number });
+      note("said", task);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    return task.input.count;
   });
   worker.task(`${prefix} crash-before-result`, (task) => {
     note("begin", task);

@@ -1,6 +1,8 @@
 {{/* Refuses values that the schema cannot: each with a sentence that says what to do. */}}
 {{- define "staunch.checks" -}}
+{{- include "staunch.checkPresent" . }}
 {{- include "staunch.checkRelease" . }}
+{{- include "staunch.checkNames" . }}
 {{- include "staunch.checkSettings" . }}
 {{- include "staunch.checkEnv" . }}
 {{- include "staunch.checkRules" . }}
@@ -29,6 +31,41 @@
 {{- define "staunch.checkRelease" -}}
 {{- if not (regexMatch "^[a-z]([a-z0-9-]*[a-z0-9])?$" .Release.Name) }}
 {{- fail (printf "the release is called %s, and the Services take its name: choose a name of lowercase letters, digits and dashes that begins with a letter, such as flows" .Release.Name) }}
+{{- end }}
+{{- end }}
+
+{{/* Helm leaves out a value that is null, its default, too. */}}
+{{- define "staunch.checkPresent" -}}
+{{- range $value := list "image" "topology" "workloads" "settings" "extraEnv" "extraVolumes" "extraVolumeMounts" "auth" "secretsKeySecret" "nats" "database" "jobs" "service" "publicUrl" "trustedProxies" "ingress" "gateway" "networkPolicy" "monitoring" "drainSeconds" "stopDelaySeconds" "cronJobs" "labels" "podAnnotations" "nodeSelector" "tolerations" "affinity" "priorityClassName" "serviceAccount" }}
+{{- if not (hasKey $.Values $value) }}
+{{- fail (printf "%s is null, which takes its default away: leave it out, or give it a value; one without content is {}, [] or \"\"" $value) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Names that values have as keys. */}}
+{{- define "staunch.checkNames" -}}
+{{- range $job, $_ := .Values.cronJobs }}
+{{- if not (regexMatch "^[a-z0-9]([a-z0-9-]{0,9}[a-z0-9])?$" $job) }}
+{{- fail (printf "cronJobs has %q: write a name of at most 11 lowercase letters, digits and dashes, without a dash at its ends; it becomes the end of the name of a CronJob" $job) }}
+{{- end }}
+{{- end }}
+{{- include "staunch.checkKeys" (list "labels" .Values.labels) }}
+{{- include "staunch.checkKeys" (list "podAnnotations" .Values.podAnnotations) }}
+{{- include "staunch.checkKeys" (list "nodeSelector" .Values.nodeSelector) }}
+{{- include "staunch.checkKeys" (list "monitoring.labels" .Values.monitoring.labels) }}
+{{- include "staunch.checkKeys" (list "service.annotations" .Values.service.annotations) }}
+{{- include "staunch.checkKeys" (list "ingress.annotations" .Values.ingress.annotations) }}
+{{- include "staunch.checkKeys" (list "serviceAccount.annotations" .Values.serviceAccount.annotations) }}
+{{- end }}
+
+{{/* The keys of labels and annotations: (list value map). */}}
+{{- define "staunch.checkKeys" -}}
+{{- $value := index . 0 }}
+{{- range $key, $_ := index . 1 }}
+{{- if not (regexMatch "^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$" $key) }}
+{{- fail (printf "%s has %q: write a key of at most 63 letters, digits, dashes, underscores and dots, with a letter or a digit at its ends, and perhaps a domain and / before it, such as example.com/team" $value $key) }}
+{{- end }}
 {{- end }}
 {{- end }}
 
@@ -318,6 +355,9 @@
 {{- define "staunch.checkCallers" -}}
 {{- $schemes := splitList "," .Values.auth.schemes }}
 {{- $given := include "staunch.given" (list . "admin-password") | default (include "staunch.given" (list . "admin-password-file")) }}
+{{- if and .Values.auth.adminName (not (has "identity" $schemes)) }}
+{{- fail (printf "auth.adminName is %q: the first user logs in with a password, and auth.schemes does not have identity; add it, or leave adminName out" .Values.auth.adminName) }}
+{{- end }}
 {{- if and .Values.auth.adminName (not .Values.auth.adminPasswordSecret.name) (not $given) }}
 {{- fail "auth.adminName needs a password: name its secret in auth.adminPasswordSecret.name" }}
 {{- end }}

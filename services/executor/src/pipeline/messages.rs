@@ -5,10 +5,9 @@ use engine::{Dispatch, Program, Publish, Task, TaskCancel};
 use model::{CommandId, Instance, InstanceId, Map, Parent, Stimulus, SubStatus, limits};
 use protocol::{
     Body, Command, ContentType, EventRaised, LifecycleEvent, Lineage, Message, Resume, Start,
-    TaskRequest, encode_body, header, subject,
+    TaskCancelled, TaskRequest, encode_body, header, subject,
 };
 use serde::Serialize;
-use serde_json::json;
 use store::{NewInstance, OutboxRow, PendingCommand};
 
 use super::child;
@@ -87,10 +86,12 @@ impl Messages<'_> {
     /// Notes that nobody waits for a task any more. It is not in the database: a worker that does not
     /// hear of it works in vain, and its result is refused.
     pub(super) fn cancel_task(&mut self, task: &TaskCancel) -> Result<(), Unfit> {
-        let body = json!({
-            "taskId": task.task_id, "taskType": task.task_name, "taskVersion": task.task_version,
-            "workflowInstanceId": self.row.id,
-        });
+        let body = TaskCancelled {
+            task_id: task.task_id.clone(),
+            task_type: task.task_name.clone(),
+            task_version: task.task_version,
+            workflow_instance_id: self.row.id.clone(),
+        };
         let subject = subject::task_cancel(&task.task_name, task.task_version, &task.task_id);
         let mut notice = message(self.ran, &self.row.id, subject, None, &body)?;
         notice.headers.insert(header::TASK.to_owned(), task.task_id.clone());

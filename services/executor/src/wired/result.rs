@@ -306,6 +306,8 @@ async fn a_large_result_that_comes_early_waits_as_a_payload() {
     put(&world, lines(MANY)).await;
     let outcome = ask(&world, report("early", &task, 1)).await;
     assert_eq!(outcome.refusal, Some(Refusal::Waiting), "{outcome:?}");
+    let reason = outcome.message.unwrap_or_default();
+    assert!(reason.contains("not yet or not any more: it is kept for 7 days"), "{reason}");
     world.bus.remove_object(STORE, OBJECT).await.unwrap();
     world.start("ship", "i", json!({})).await;
     world.until_status("i", SubStatus::Finished).await;

@@ -6,7 +6,8 @@ use bus::{Stream, Wire as _};
 use futures::StreamExt as _;
 use model::{BookmarkId, Map, PayloadHash, SubStatus, TaskStatus, Timestamp, What, limits};
 use protocol::{
-    Body, Command, LostTask, Message, Outcome, Perform, Refusal, ReplyWhen, TaskCompleted,
+    Body, Command, LostTask, Message, Outcome, Perform, Refusal, ReplyWhen, TaskCancelled,
+    TaskCompleted,
 };
 use serde_json::{Value, json};
 use store::Payloads as _;
@@ -221,7 +222,11 @@ async fn a_task_of_a_cancelled_instance_is_cancelled() {
     let id = task_id(&world);
     assert_eq!(notice.subject, format!("staunch.task-cancel.Ship.1.{id}"));
     let body: Value = serde_json::from_slice(&notice.payload).unwrap();
-    assert_eq!((&body["taskId"], &body["workflowInstanceId"]), (&json!(id), &json!("i")));
+    let expected = json!({
+        "taskId": id, "taskType": "Ship", "taskVersion": 1, "workflowInstanceId": "i",
+    });
+    assert_eq!(body, expected);
+    assert!(serde_json::from_value::<TaskCancelled>(body).is_ok());
 }
 
 #[tokio::test(start_paused = true)]

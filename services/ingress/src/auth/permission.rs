@@ -152,6 +152,7 @@ const API: &[(&str, &str, Need)] = &[
     ("POST", "/alterations/dry-run", P("run:alterations")),
     ("POST", "/alterations/submit", P("run:alterations")),
     ("GET", "/alterations/{id}", P("read:alterations")),
+    ("POST", "/alterations/{id}/stop", P("run:alterations")),
     ("GET", "/workflow-instances/{id}/bookmarks", P("read:workflow-instances")),
     ("POST", "/workflow-instances/{id}/bookmarks/{bookmarkId}/url", P("write:workflow-instances")),
     ("POST", "/workflow-instances/{id}/resume", P("write:workflow-instances")),
@@ -197,6 +198,8 @@ const API: &[(&str, &str, Need)] = &[
     ("POST", "/tests/activities", P("exec:tests")),
     ("POST", "/tests/workflows", P("exec:tests")),
     ("POST", "/tests/cases", P("exec:tests")),
+    ("POST", "/tests/cases/check", P("exec:tests")),
+    ("POST", "/tests/cases/make", P("exec:tests")),
     ("GET", "/resilience/strategies", OneOf(&["read:resilience", "read:resilience:strategies"])),
     (
         "GET",
@@ -456,45 +459,4 @@ pub(crate) fn listed() -> BTreeSet<(String, String)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn both_mounts_need_the_same() {
-        for mount in MOUNTS {
-            let need = of(&Method::GET, &format!("{mount}/workflow-instances/{{id}}"));
-            assert_eq!(need, P("read:workflow-instances"));
-        }
-        assert_eq!(of(&Method::GET, "/workflows/{*path}"), Public);
-        assert_eq!(of(&Method::GET, "/workflowsX"), Unlisted);
-        assert_eq!(of(&Method::PATCH, "/api/workflow-instances"), Unlisted);
-    }
-
-    #[test]
-    fn the_hub_is_found_where_clients_look_for_it_and_nowhere_else() {
-        for mount in ["/elsa", "", "/elsa/api", "/api"] {
-            let hub = format!("{mount}/hubs/workflow-instance");
-            assert_eq!(of(&Method::GET, &hub), HUB, "{hub}");
-            assert_eq!(of(&Method::POST, &format!("{hub}/negotiate")), NEGOTIATION, "{hub}");
-            assert_eq!(of(&Method::DELETE, &hub), Unlisted, "{hub}");
-            assert!(is_hub(&hub), "{hub}");
-        }
-        for other in [
-            "/x/hubs/workflow-instance",
-            "/hubs/other",
-            "/elsa/api/workflow-instances/{id}/events",
-            "/workflows/{*path}",
-            "/workflows/hubs/workflow-instance",
-            "",
-        ] {
-            assert!(!is_hub(other), "{other}");
-        }
-    }
-
-    #[test]
-    fn a_path_is_the_same_under_both_mounts() {
-        assert_eq!(unmounted("/elsa/api/x"), "/x");
-        assert_eq!(unmounted("/api/x"), "/x");
-        assert_eq!(unmounted("/apix"), "/apix");
-    }
-}
+mod tests;

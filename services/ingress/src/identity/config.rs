@@ -56,6 +56,11 @@ impl IdentityConfig {
     /// # Errors
     /// The reason why the first user cannot be made.
     pub(crate) fn from_settings(settings: &Settings) -> Result<Self, String> {
+        if settings.is_given("admin-name") && !settings.auth.identity {
+            let reason = "the first user logs in with a password, and `auth` does not have identity: add \
+                          it to `auth`, or leave admin-name out";
+            return Err(settings.refusal("admin-name", reason).to_string());
+        }
         Ok(Self {
             access_time: settings.access_token_time,
             refresh_time: settings.refresh_token_time,
@@ -138,7 +143,10 @@ mod tests {
         assert_eq!(first(&[on, name, password]), alice("another horse battery"));
         assert_eq!(first(&[on, name, from_file]), alice("correct horse battery"));
         assert_eq!(first(&[on]), None);
-        assert_eq!(first(&[name, password]), None, "logins are off");
+        assert_eq!(first(&[password]), None, "logins are off");
+        let why = read(&[name, password]).unwrap_err();
+        let begin = "admin-name = \"alice\" from the variable STAUNCH_ADMIN_NAME: the first user";
+        assert!(why.starts_with(begin) && !why.contains("horse"), "{why}");
         for wrong in [&[on, name][..], &[on, password], &[on, name, password, from_file]] {
             let why = read(wrong).unwrap_err();
             assert!(why.contains("admin-") || why.contains("name"), "{why}");

@@ -70,7 +70,7 @@ pub fn check_name(name: &str) -> Result<(), String> {
 /// Whether a character is not seen, or changes how the others are shown: two names that look the same
 /// could differ in it. They are the characters of control and format, separators other than the space,
 /// and what Unicode's `Default_Ignorable_Code_Point` has beside them.
-fn is_unseen(letter: char) -> bool {
+pub(crate) fn is_unseen(letter: char) -> bool {
     use GeneralCategory::{
         Control, Format, LineSeparator, ParagraphSeparator, PrivateUse, SpaceSeparator, Unassigned,
     };

@@ -64,7 +64,7 @@ impl Beginning {
     }
 }
 
-/// The program of the version that is to be started.
+/// The program of the version that is to be started, if it can begin so.
 pub(crate) async fn start(app: &Arc<App>, beginning: &Beginning) -> Result<Arc<Program>, Problem> {
     beginning.check()?;
     app.must_be_current().await?;
@@ -99,7 +99,14 @@ fn check_input(program: &Program, input: &Map) -> Result<(), Problem> {
     Err(Problem::new(StatusCode::BAD_REQUEST, "invalid-input", detail).with("inputErrors", flaws))
 }
 
-async fn program(app: &Arc<App>, beginning: &Beginning) -> Result<Arc<Program>, Problem> {
+/// The program of the version that is named.
+///
+/// # Errors
+/// 404 when there is no such version, or none is published.
+pub(crate) async fn program(
+    app: &Arc<App>,
+    beginning: &Beginning,
+) -> Result<Arc<Program>, Problem> {
     let id = &beginning.definition_id;
     if let Some(version_id) = &beginning.version_id {
         let program = app.cx.catalog.program(version_id).await?;

@@ -3,13 +3,13 @@
 
 use engine::{Engine, Library};
 use model::Definition;
-use protocol::Noticed;
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::shape::definition::FullDefinition;
-use crate::publication::Changed;
+use super::starter::{Starter, starters};
+use crate::publication::{Changed, Told};
 use crate::respond::segment;
 
 /// What a client may do next.
@@ -75,6 +75,9 @@ pub(crate) struct DefinitionSummary {
     /// RFC 3339: the time of the last save that changed this version.
     #[serde(skip_serializing_if = "Option::is_none")]
     saved_at: Option<String>,
+    /// The activities that start its instances, the first 8; absent where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    starters: Vec<Starter>,
     /// Ids of its labels, in lists and for callers who may see them; absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     labels: Option<Vec<String>>,
@@ -109,6 +112,7 @@ impl From<&Definition> for DefinitionSummary {
             is_materializer_available: true,
             created_at: definition.created_at.map(|at| at.to_string()),
             saved_at: definition.saved_at.or(definition.created_at).map(|at| at.to_string()),
+            starters: starters(definition),
             labels: None,
             links: links(definition),
         }
@@ -138,6 +142,9 @@ pub(crate) struct SavedDefinition {
     /// Nodes that have not confirmed it yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     missing: Option<Vec<String>>,
+    /// Why it is not known which nodes have it: no cache-notifier has answered. Absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unconfirmed: Option<String>,
     /// Revision of the published pointer; 0 if the cluster could not be reached yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     revision: Option<u64>,
@@ -154,6 +161,7 @@ impl SavedDefinition {
             validation_warnings: saved.warnings.clone(),
             everywhere: noticed.map(|noticed| noticed.everywhere),
             missing: noticed.map(|noticed| noticed.missing.clone()),
+            unconfirmed: noticed.and_then(|noticed| noticed.unconfirmed.clone()),
             revision: noticed.map(|noticed| noticed.revision),
         }
     }
@@ -184,10 +192,13 @@ pub(crate) fn definition(engine: &Engine, definition: &Definition) -> Value {
 }
 
 /// Adds the nodes that have the new version to a definition in full.
-pub(crate) fn with_news(mut value: Value, noticed: Option<&Noticed>) -> Value {
+pub(crate) fn with_news(mut value: Value, noticed: Option<&Told>) -> Value {
     if let (Some(value), Some(noticed)) = (value.as_object_mut(), noticed) {
         value.insert("everywhere".to_owned(), json!(noticed.everywhere));
         value.insert("missing".to_owned(), json!(noticed.missing));
+        if let Some(unconfirmed) = &noticed.unconfirmed {
+            value.insert("unconfirmed".to_owned(), json!(unconfirmed));
+        }
     }
     value
 }
@@ -237,4 +248,19 @@ fn list_links() -> Vec<Link> {
         Link::new("import-files", "POST", format!("{all}/import-files")),
         Link::new("create", "POST", all),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_retraction_says_why_nobody_knows_which_nodes_have_it() {
+        let told = Told { everywhere: true, ..Told::default() };
+        let said = with_news(json!({}), Some(&told));
+        assert_eq!(said, json!({"everywhere": true, "missing": []}));
+        let told = Told { unconfirmed: Some("no answer".to_owned()), ..Told::default() };
+        let said = with_news(json!({}), Some(&told));
+        assert_eq!(said, json!({"everywhere": false, "missing": [], "unconfirmed": "no answer"}));
+    }
 }

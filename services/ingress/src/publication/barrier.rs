@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use bus::Member;
 use model::Definition;
 use protocol::{ContentType, Headers, Message, Noticed, decode_body, encode_body, header, subject};
 
@@ -17,15 +18,35 @@ const BARRIER_TRIES: u32 = 3;
 const BARRIER_ASKED: u32 = 2;
 const BARRIER_PAUSE: Duration = Duration::from_millis(500);
 
+/// Which nodes have a change.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Told {
+    /// Every live node has it.
+    pub(crate) everywhere: bool,
+    /// The live nodes that have not confirmed it.
+    pub(crate) missing: Vec<String>,
+    /// Why it is not known which nodes have it: then none is named as missing.
+    pub(crate) unconfirmed: Option<String>,
+    /// The revision of the pointer; 0 if it is not known.
+    pub(crate) revision: u64,
+}
+
+impl From<Noticed> for Told {
+    fn from(noticed: Noticed) -> Self {
+        let Noticed { everywhere, missing, revision, .. } = noticed;
+        Self { everywhere, missing, unconfirmed: None, revision }
+    }
+}
+
 /// Informs every node that this version is published, or no longer is, and waits until all have it.
 /// Never fails: without an answer, the notifier's reconciliation informs the nodes later,
-/// `everywhere` is false, and `missing` has every node that keeps definitions, for none of them has
-/// confirmed it, and every notifier, for none of them has answered.
+/// `everywhere` is false, and `unconfirmed` says why no more is known: a node that has not been asked
+/// is not said to lack it. `missing` has the notifiers that have ceased to be live meanwhile.
 pub(super) async fn announce(
     app: &App,
     definition: &Definition,
     is_published: bool,
-) -> Option<Noticed> {
+) -> Option<Told> {
     let news = Noticed {
         definition_id: definition.definition_id.clone(),
         version_id: is_published.then(|| definition.id.clone()),
@@ -34,24 +55,23 @@ pub(super) async fn announce(
         everywhere: false,
         missing: Vec::new(),
     };
-    let mut missing = concerned(app);
+    let before = notifiers(app);
     match ask(app, &news).await {
-        Ok(noticed) => Some(noticed),
-        Err(error) => {
-            tracing::warn!(error, definition = %news.definition_id, "the cache barrier did not answer");
-            // A node may have come meanwhile, or gone: a notifier that is frozen counts as gone soon.
-            missing.extend(concerned(app));
-            Some(Noticed { missing: missing.into_iter().collect(), ..news })
+        Ok(noticed) => Some(noticed.into()),
+        Err(unconfirmed) => {
+            let definition = &news.definition_id;
+            tracing::warn!(error = unconfirmed, %definition, "the cache barrier did not answer");
+            let missing = before.difference(&notifiers(app)).cloned().collect();
+            Some(Told { missing, unconfirmed: Some(unconfirmed), ..Told::default() })
         }
     }
 }
 
-/// The live nodes that keep published definitions, and the notifiers, as this node knows them.
-fn concerned(app: &App) -> BTreeSet<String> {
+/// The live cache-notifiers, as this node knows them.
+fn notifiers(app: &App) -> BTreeSet<String> {
     let live = app.cx.presence.live().into_iter();
-    let is_concerned =
-        |role: &String| matches!(role.as_str(), "ingress" | "executor" | "cache-notifier");
-    live.filter(|member| member.roles.iter().any(is_concerned)).map(|member| member.node).collect()
+    let notifies = |member: &Member| member.roles.iter().any(|role| role == "cache-notifier");
+    live.filter(notifies).map(|member| member.node).collect()
 }
 
 /// Announces a published version, and the versions that were published with it. The answer is
@@ -60,13 +80,14 @@ pub(super) async fn announce_all(
     app: &App,
     definition: &Definition,
     others: &[Definition],
-) -> Option<Noticed> {
+) -> Option<Told> {
     let mut all = announce(app, definition, true).await?;
     for other in others {
         let told = announce(app, other, true).await?;
         all.everywhere &= told.everywhere;
         let missing = told.missing.into_iter().filter(|node| !all.missing.contains(node));
         all.missing.extend(missing.collect::<Vec<_>>());
+        all.unconfirmed = all.unconfirmed.or(told.unconfirmed);
     }
     Some(all)
 }
@@ -89,7 +110,14 @@ async fn ask(app: &App, news: &Noticed) -> Result<Noticed, String> {
                 asked += 1;
                 continue;
             }
-            Err(error) => return Err(error.to_string()),
+            Err(bus::Error::Unknown(_)) => {
+                return Err(format!(
+                    "no cache-notifier has answered within {} s: one may hang, which is the process \
+                     whose /health/live does not answer",
+                    (BARRIER_TIME_MAX * BARRIER_ASKED).as_secs()
+                ));
+            }
+            Err(error) => return Err(format!("no cache-notifier could be asked: {error}")),
         }
         tokio::time::sleep(BARRIER_PAUSE).await;
     }

@@ -63,7 +63,7 @@ pub(super) async fn leases(
     })))
 }
 
-/// What the streams, buckets and consumers of Staunch hold, with their limits. One that is missing or
+/// What the streams, buckets, object stores and consumers of Staunch hold, with their limits. One that is missing or
 /// does not answer says so in `trouble`. The consumers are those that last: that of the executors, and one
 /// for each type and version of tasks.
 #[utoipa::path(get, path = "/cluster/streams", tag = "cluster",
@@ -113,9 +113,11 @@ fn of_tasks(pools: Result<Vec<Pool>, bus::Error>) -> Vec<ConsumerFigures> {
 
 fn stream(figures: &StreamFigures) -> Value {
     let bucket = figures.name.strip_prefix("KV_");
+    let store = figures.name.strip_prefix("OBJ_");
     json!({
-        "name": bucket.unwrap_or(&figures.name),
+        "name": bucket.or(store).unwrap_or(&figures.name),
         "isBucket": bucket.is_some(),
+        "isObjectStore": store.is_some(),
         "messages": figures.messages,
         "bytes": figures.bytes,
         "bytesMax": figures.bytes_max,

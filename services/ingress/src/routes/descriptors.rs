@@ -191,14 +191,17 @@ fn input((order, argument): (usize, &Argument)) -> Value {
     json!({"name": argument.name, "typeName": type_name, "isArray": argument.is_array,
         "displayName": display_name, "description": text("description"), "order": order,
         "isBrowsable": true, "isSerializable": true, "isSynthetic": true, "isWrapped": true,
-        "uiHint": hint, "uiSpecifications": choices(argument), "category": text("category"),
+        "uiHint": hint, "uiSpecifications": settings(argument), "category": text("category"),
         "defaultValue": argument.extra.get("defaultValue"), "defaultSyntax": "Literal",
         "isReadOnly": false,
         "isSensitive": false, "autoEvaluate": true, "storageDriverType": text("storageDriverType")})
 }
 
-/// The choices of an input that has some.
-fn choices(argument: &Argument) -> Value {
+/// The settings of an input's editor: its choices, or the type of a dictionary's values.
+fn settings(argument: &Argument) -> Value {
+    if let Some(kind @ Value::String(_)) = argument.extra.get("valueType") {
+        return json!({"dictionary": {"valueType": kind}});
+    }
     let Some(Value::Array(options)) = argument.extra.get("options") else { return json!({}) };
     let items: Vec<_> = options
         .iter()

@@ -24,7 +24,8 @@ pub(super) async fn page(headers: HeaderMap) -> Response {
     response
 }
 
-fn is_browser(headers: &HeaderMap) -> bool {
+/// Whether the client asks for pages.
+pub(super) fn is_browser(headers: &HeaderMap) -> bool {
     let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
     accept.split(',').any(|kind| kind.split(';').next().is_some_and(|k| k.trim() == "text/html"))
 }

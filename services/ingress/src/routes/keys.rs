@@ -11,7 +11,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use model::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::{AUDITED, ApiKey, AuditFilter, AuditOutcome};
+use store::{AUDITED, ApiKey, AuditFilter, AuditOutcome, User};
 use utoipa::ToSchema;
 
 use super::identity::must_be_known;
@@ -40,16 +40,23 @@ pub(super) struct KeySummary {
     id: String,
     name: String,
     permissions: Vec<String>,
+    /// The name of the user who made it, or the id of one who is gone; none where no user did.
+    owner: Option<String>,
     created_at: String,
     expires_at: Option<String>,
 }
 
-impl From<&ApiKey> for KeySummary {
-    fn from(key: &ApiKey) -> Self {
+impl KeySummary {
+    fn of(key: &ApiKey, users: &[User]) -> Self {
+        let owner = key.user_id.as_ref().map(|id| {
+            let user = users.iter().find(|user| user.id == *id);
+            user.map_or_else(|| id.clone(), |user| user.name.clone())
+        });
         Self {
             id: key.id.clone(),
             name: key.name.clone(),
             permissions: key.permissions.clone(),
+            owner,
             created_at: key.created_at.to_string(),
             expires_at: key.expires_at.map(|at| at.to_string()),
         }
@@ -88,7 +95,8 @@ pub(super) async fn list(
 ) -> Result<Json<Value>, Problem> {
     params.only(&[])?;
     let keys = app.cx.store.keys().await?;
-    let items: Vec<_> = keys.iter().map(KeySummary::from).collect();
+    let users = app.cx.store.users().await?;
+    let items: Vec<_> = keys.iter().map(|key| KeySummary::of(key, &users)).collect();
     Ok(Json(json!({"count": items.len(), "items": items})))
 }
 
@@ -141,7 +149,7 @@ pub(super) async fn make(
         expires_at: request.lifetime_seconds.map(|seconds| now.after(Duration::from_secs(seconds))),
         user_id: caller.user_id.clone(),
     };
-    let summary = KeySummary::from(&kept);
+    let summary = KeySummary::of(&kept, &app.cx.store.users().await?);
     let details = json!({"name": kept.name, "permissions": kept.permissions});
     app.cx.store.save_key(kept).await?;
     app.audit(&caller, "key.create", &summary.id, details).await;

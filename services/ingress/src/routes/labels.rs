@@ -16,6 +16,7 @@ use utoipa::ToSchema;
 use super::definitions::no_version;
 use crate::auth::caller::Caller;
 use crate::body::{Body, Params};
+use crate::identity::password::is_unseen;
 use crate::paging::Part;
 use crate::present::Paged;
 use crate::problem::ProblemBody;
@@ -196,6 +197,12 @@ impl LabelRequest {
             (!text.is_empty()).then_some(text)
         };
         let name = text(self.name).unwrap_or_default();
+        if name.contains(is_unseen) {
+            return Err(Problem::bad_request(
+                "name is not that of a label: it has a character that nobody sees (such as U+200B or \
+                 U+202E), and would look like another name: leave it out",
+            ));
+        }
         let chars = self.description.as_ref().map_or(0, |text| text.chars().count());
         if chars > DESCRIPTION_CHARS_MAX {
             return Err(Problem::bad_request(format!(

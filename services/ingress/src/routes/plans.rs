@@ -14,6 +14,7 @@ use super::activity_filter::{ActivityFilter, Searched, Selection};
 use super::instance_filter::{ListRequest, TimestampFilter};
 use super::searching::{self, VariableFilter};
 use super::side_by_side::side_by_side;
+use crate::auth::caller::Caller;
 use crate::body::{Body, Mismatch, Params, lenient};
 use crate::operate;
 use crate::paging::Part;
@@ -288,6 +289,34 @@ pub(super) async fn submit(
 fn is_id(id: &str) -> bool {
     let is_good = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     id.len() <= ID_CHARS_MAX && id.bytes().all(is_good)
+}
+
+/// Stops a plan: it begins no more jobs, and those that it has not begun stay `Pending`. What it has done
+/// stays done, and jobs that it has in hand are done to their end. One that is over stays as it is.
+#[utoipa::path(post, path = "/alterations/{id}/stop", tag = "alterations", params(("id" = String, Path)),
+    responses((status = 200, body = shape::alteration::Stopped), (status = 404, body = ProblemBody)))]
+pub(super) async fn stop(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    caller: Caller,
+) -> Result<Json<Value>, Problem> {
+    bounds::name("the id", &id)?;
+    let find = async || {
+        let plan = app.cx.store.plan(&id).await?;
+        plan.ok_or_else(|| Problem::not_found(format!("there is no plan {id}")))
+    };
+    let is_over = find().await?.status.is_final();
+    app.cx.store.end_plan(&id, PlanStatus::Completed, app.now()).await?;
+    if !is_over {
+        app.audit(&caller, "alterations.stop", &id, Value::Null).await;
+    }
+    let plan = find().await?;
+    Ok(Json(json!({
+        "planId": plan.id,
+        "stopped": !is_over,
+        "status": plan.status.as_str(),
+        "completedAt": plan.completed_at,
+    })))
 }
 
 /// A plan, its progress, and one page of its jobs. With `status`, the jobs and `totalCount` are those of

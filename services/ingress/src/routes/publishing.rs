@@ -24,7 +24,8 @@ use crate::respond::segment;
 /// Publishes the latest version.
 ///
 /// The answer comes when every live node starts the new version; then `everywhere` is true.
-/// Otherwise `missing` names the nodes that do not, and the cache-notifiers if none has answered.
+/// Otherwise `missing` names the nodes that do not. Where no cache-notifier answers, `unconfirmed` says so:
+/// it is not known which nodes start it, and `missing` names none.
 /// `validationErrors` has all problems of a definition.
 #[utoipa::path(post, path = "/workflow-definitions/{definitionId}/publish", tag = "definitions",
     params(("definitionId" = String, Path)),
@@ -46,7 +47,7 @@ pub(super) async fn publish(
 /// Retracts the published version: nothing starts it any more. Its running instances go on.
 #[utoipa::path(post, path = "/workflow-definitions/{definitionId}/retract", tag = "definitions",
     params(("definitionId" = String, Path)),
-    responses((status = 200, body = shape::definition::RetractedDefinition, description = "The definition, with `everywhere` and `missing`"),
+    responses((status = 200, body = shape::definition::RetractedDefinition, description = "The definition, with `everywhere`, `missing` and `unconfirmed`"),
         (status = 400, body = ProblemBody), (status = 404, body = ProblemBody),
         (status = 412, body = ProblemBody, description = "`If-Match` names another version than the latest")))]
 pub(super) async fn retract(

@@ -34,6 +34,7 @@ pub(super) struct CompleteRequest {
     /// The outcome by which the activity ends, if its type has several.
     outcome: Option<String>,
     /// The attempt that it is of; the current one if it is left out.
+    #[serde(default, deserialize_with = "model::whole::optional_ordinal")]
     #[schema(minimum = 1, maximum = 1_000)]
     attempt: Option<u32>,
     /// The lease on the task, of a worker that polled for it: it names the attempt.
@@ -53,6 +54,7 @@ pub(super) struct FailRequest {
     #[schema(minimum = 0, maximum = 2_592_000)]
     retry_after: Option<u64>,
     /// The attempt that failed; the current one if it is left out.
+    #[serde(default, deserialize_with = "model::whole::optional_ordinal")]
     #[schema(minimum = 1, maximum = 1_000)]
     attempt: Option<u32>,
     /// The lease on the task, of a worker that polled for it: it names the attempt.

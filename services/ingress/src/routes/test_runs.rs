@@ -5,11 +5,10 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use engine::{Library, Sites};
-use model::{Definition, Map, VersionId, instance_of};
-use rehearsal::{Run, Suite};
+use model::{Definition, Map, Timestamp, VersionId, instance_of};
+use rehearsal::Run;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use shortform::Notation;
 use store::VersionOption;
 use utoipa::ToSchema;
 
@@ -22,7 +21,7 @@ use crate::body::Body;
 use crate::executions::Executions;
 use crate::present::shape;
 use crate::problem::ProblemBody;
-use crate::test_run::workflow::{self, TestCasesRun, WorkflowTestRun};
+use crate::test_run::workflow::{self, WorkflowTestRun};
 use crate::test_run::{TestRun, Tested};
 use crate::{App, Problem, bounds, record, workers};
 
@@ -112,10 +111,7 @@ pub(super) async fn workflow(
     let mut members = body;
     let tested = sent(&app, &mut members)?;
     let until = text(&mut members, "until")?;
-    let run = Run::read(&members, app.now()).map_err(|flaws| {
-        let flaws: Vec<_> = flaws.iter().map(|flaw| format!("member {flaw}")).collect();
-        Problem::bad_request(flaws.join("; "))
-    })?;
+    let run = run(&members, app.now())?;
     let id = tested.definition.definition_id.clone();
     let details = json!({"pins": run.pins.len()});
     let ran = tested.play(&app, run, until).await?;
@@ -123,42 +119,8 @@ pub(super) async fn workflow(
     Ok(Json(ran))
 }
 
-/// Runs the tests of a test file with a workflow, as it is sent: it need not be saved.
-///
-/// `cases` is the text of the file, in YAML or JSON. Its members `definition` and `uses` count for nothing:
-/// `model` is the definition, and those that it uses as activities are read as a publication would. All
-/// tests together have five seconds.
-#[utoipa::path(post, path = "/tests/cases", tag = "runs", request_body = shape::test::TestCases,
-    responses((status = 200, body = TestCasesRun), (status = 400, body = ProblemBody)))]
-pub(super) async fn cases(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Body(body): Body<Map>,
-) -> Result<Json<TestCasesRun>, Problem> {
-    let mut members = body;
-    let tested = sent(&app, &mut members)?;
-    let cases = text(&mut members, "cases")?.ok_or_else(|| {
-        Problem::bad_request("member cases is missing: send the text of a test file")
-    })?;
-    let is_left_out = |c: char| c.is_whitespace() || c == '\u{feff}';
-    let notation = match cases.trim_start_matches(is_left_out).starts_with('{') {
-        true => Notation::Json,
-        false => Notation::Yaml,
-    };
-    let suite = shortform::read(&cases, notation).map_err(|flaw| vec![flaw]);
-    let suite = suite.and_then(|tree| Suite::read(&tree)).map_err(|flaws| {
-        let flaws: Vec<_> = flaws.iter().map(ToString::to_string).collect();
-        Problem::bad_request(format!("member cases: {}", flaws.join("; ")))
-    })?;
-    let id = tested.definition.definition_id.clone();
-    let details = json!({"cases": suite.tests.len()});
-    let ran = tested.check(&app, suite).await?;
-    app.audit(&caller, "workflow.test", id.as_str(), details).await;
-    Ok(Json(ran))
-}
-
 /// The workflow in a body. It counts as a draft: what it uses is what a publication would use.
-fn sent(app: &App, members: &mut Map) -> Result<workflow::Tested, Problem> {
+pub(super) fn sent(app: &App, members: &mut Map) -> Result<workflow::Tested, Problem> {
     let model = members.shift_remove("model").unwrap_or_default();
     let document = unwrapped(json!({"model": model}))?.document;
     let mut definition = Reading::of(document, "member model")?.draft(&app.cx.engine)?;
@@ -169,12 +131,20 @@ fn sent(app: &App, members: &mut Map) -> Result<workflow::Tested, Problem> {
 }
 
 /// Takes a text out of a body; none if it is null, absent or empty.
-fn text(members: &mut Map, name: &str) -> Result<Option<String>, Problem> {
+pub(super) fn text(members: &mut Map, name: &str) -> Result<Option<String>, Problem> {
     match members.shift_remove(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text).filter(|text| !text.is_empty())),
         Some(_) => Err(Problem::bad_request(format!("member {name} is no text"))),
     }
+}
+
+/// The run in the other members of a body, which begins now unless it says when.
+pub(super) fn run(members: &Map, now: Timestamp) -> Result<Run, Problem> {
+    Run::read(members, now).map_err(|flaws| {
+        let flaws: Vec<_> = flaws.iter().map(|flaw| format!("member {flaw}")).collect();
+        Problem::bad_request(flaws.join("; "))
+    })
 }
 
 /// The version that a handle names.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{Method, StatusCode};
+use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use model::{BookmarkId, CommandId, Map, Token, TokenTarget};
 use protocol::{EventRaised, ReplyWhen, Resume};
@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use store::PendingCommand;
 use utoipa::ToSchema;
 
+use super::link_page::shown;
 use super::run::refuse_head;
 use super::{events, resume};
 use crate::auth::hash_of;
@@ -39,22 +40,26 @@ pub(super) struct LinkRequest {
     input: Option<Map>,
 }
 
-/// Resumes the bookmark of a token, once.
+/// Resumes the bookmark of a token, once. A browser gets a page that says what came of it.
 #[utoipa::path(get, path = "/bookmarks/resume", tag = "links",
     params(("t" = String, Query, description = "The token"),
         ("async" = Option<bool>, Query, description = "Answer as soon as it is accepted"),
         ("in" = Option<String>, Query, description = "Input, as a JSON object")),
-    responses((status = 200, body = shape::run::LinkFollowed), (status = 202, body = shape::run::LinkFollowed),
-        (status = 404, body = ProblemBody, description = "The token is not valid"),
-        (status = 409, body = ProblemBody)))]
+    responses(
+        (status = 200, content((shape::run::LinkFollowed = "application/json"), (String = "text/html"))),
+        (status = 202, content((shape::run::LinkFollowed = "application/json"), (String = "text/html"))),
+        (status = 404, description = "The token is not valid",
+            content((ProblemBody = "application/json"), (String = "text/html"))),
+        (status = 409, content((ProblemBody = "application/json"), (String = "text/html")))))]
 pub(super) async fn resume(
     State(app): State<Arc<App>>,
+    headers: HeaderMap,
     method: Method,
     params: Params,
     asking: Asking,
 ) -> Result<Response, Problem> {
     refuse_head(&method, "GET, POST")?;
-    follow(&app, &asking, &params, None).await
+    shown(&headers, follow(&app, &asking, &params, None).await)
 }
 
 /// Resumes the bookmark of a token, once, with an input.
@@ -74,22 +79,25 @@ pub(super) async fn resume_with_body(
     follow(&app, &asking, &params, request.input).await
 }
 
-/// Triggers the event of a token, once.
+/// Triggers the event of a token, once. A browser gets a page that says what came of it.
 #[utoipa::path(get, path = "/events/trigger", tag = "links",
     params(("t" = String, Query, description = "The token"),
         ("async" = Option<bool>, Query), ("in" = Option<String>, Query)),
-    responses((status = 200, body = shape::run::LinkFollowed),
-        (status = 202, body = shape::run::LinkFollowed),
-        (status = 404, body = ProblemBody, description = "The token is not valid"),
-        (status = 409, body = ProblemBody)))]
+    responses(
+        (status = 200, content((shape::run::LinkFollowed = "application/json"), (String = "text/html"))),
+        (status = 202, content((shape::run::LinkFollowed = "application/json"), (String = "text/html"))),
+        (status = 404, description = "The token is not valid",
+            content((ProblemBody = "application/json"), (String = "text/html"))),
+        (status = 409, content((ProblemBody = "application/json"), (String = "text/html")))))]
 pub(super) async fn trigger(
     State(app): State<Arc<App>>,
+    headers: HeaderMap,
     method: Method,
     params: Params,
     asking: Asking,
 ) -> Result<Response, Problem> {
     refuse_head(&method, "GET")?;
-    follow(&app, &asking, &params, None).await
+    shown(&headers, follow(&app, &asking, &params, None).await)
 }
 
 /// The same answer for every invalid token.

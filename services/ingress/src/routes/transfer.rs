@@ -27,7 +27,7 @@ use crate::endpoint::form::unkept;
 use crate::history::{Lines, Programs, Values, activity_id as activity_of};
 use crate::pipeline::identify::Asking;
 use crate::pipeline::reply::Patience;
-use crate::pipeline::validate::Beginning;
+use crate::pipeline::validate::{self, Beginning};
 use crate::present::{InstanceStatus, shape};
 use crate::problem::ProblemBody;
 use crate::record::Seen;
@@ -85,7 +85,6 @@ pub(super) async fn restart(
     }
     let activity_id = request.activity_id.filter(|id| !id.is_empty());
     let given = request.variables.unwrap_or_default();
-    let variables = known(&app, &seen, activity_id.as_deref(), given).await?;
     let row = &seen.instance;
     let beginning = Beginning {
         definition_id: row.definition_id.clone(),
@@ -95,12 +94,12 @@ pub(super) async fn restart(
         properties: seen.state().properties.clone(),
         correlation_id: row.correlation_id.clone(),
         name: row.name.clone(),
-        restart: Some(Box::new(Restart {
-            activity_id: activity_id.clone().map(Into::into),
-            variables,
-        })),
         ..Beginning::default()
     };
+    must_be_declared(&app, &beginning, &given).await?;
+    let variables = known(&app, &seen, activity_id.as_deref(), given).await?;
+    let restart = Restart { activity_id: activity_id.clone().map(Into::into), variables };
+    let beginning = Beginning { restart: Some(Box::new(restart)), ..beginning };
     let patience = match prefer.respond_async {
         true => Patience::None,
         false => Patience::Until(ReplyWhen::Committed, prefer.within(app.config.answer_time_max)),
@@ -122,6 +121,27 @@ async fn must_have_its_version(app: &App, instance: &Instance) -> Result<(), Pro
          is one",
         instance.definition_version,
         instance.definition_id.as_str()
+    )))
+}
+
+/// Refuses a value for a variable that the version does not have: it would be lost.
+async fn must_be_declared(
+    app: &Arc<App>,
+    beginning: &Beginning,
+    given: &Map,
+) -> Result<(), Problem> {
+    if given.is_empty() {
+        return Ok(());
+    }
+    let program = validate::program(app, beginning).await?;
+    let unknown = given.keys().find_map(|name| Some((name, program.variables_without(name)?)));
+    let Some((name, known)) = unknown else { return Ok(()) };
+    let known = match known.as_slice() {
+        [] => "none".to_owned(),
+        known => known.join(", "),
+    };
+    Err(Problem::bad_request(format!(
+        "variables: there is no variable {name}: the workflow has {known}"
     )))
 }
 

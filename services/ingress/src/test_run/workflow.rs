@@ -32,9 +32,6 @@ const VALUE_BYTES_MAX: usize = 64 * 1024;
 const VALUES_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Waiting activities that one answer names.
 const WAITS_MAX: usize = 1_000;
-/// Cases of one request.
-const CASES_MAX: usize = 100;
-
 /// The result of a test run of a workflow.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -141,6 +138,15 @@ pub(crate) struct TestCaseRun {
     differences: Vec<String>,
 }
 
+/// A test that was made of a run.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TestCaseMade {
+    /// The test, as it is in a test file.
+    #[schema(value_type = Object)]
+    case: Map,
+}
+
 /// A workflow that is to be tried out.
 pub(crate) struct Tested {
     pub(crate) definition: Definition,
@@ -160,13 +166,17 @@ impl Tested {
 
     /// Runs tests of it.
     pub(crate) async fn check(self, app: &Arc<App>, suite: Suite) -> Result<TestCasesRun, Problem> {
-        if suite.tests.len() > CASES_MAX {
-            let count = suite.tests.len();
-            return Err(Problem::bad_request(format!(
-                "member cases has {count} tests: send at most {CASES_MAX} at once"
-            )));
-        }
         self.apart(app, move |app, stage| checked(app, stage, &suite)).await
+    }
+
+    /// Plays a run of it as a test is played, and makes of its members a test that passes.
+    pub(crate) async fn make(
+        self,
+        app: &Arc<App>,
+        run: Run,
+        members: Map,
+    ) -> Result<TestCaseMade, Problem> {
+        self.apart(app, move |app, stage| made(app, stage, &run, members)).await?
     }
 
     /// Compiles it and does this work with it, on a thread of its own.
@@ -279,6 +289,18 @@ fn checked(app: &App, stage: Stage<'_>, suite: &Suite) -> TestCasesRun {
         })
         .collect();
     TestCasesRun { passed: cases.iter().all(|case| case.passed), cases }
+}
+
+fn made(app: &App, stage: Stage<'_>, run: &Run, members: Map) -> Result<TestCaseMade, Problem> {
+    let began = Instant::now();
+    let is_late = move || began.elapsed() >= TIME_MAX;
+    let observed = run.observed(stage, &installation(app), limits(&is_late)).map_err(|stops| {
+        let stops = stops.join("; ");
+        Problem::bad_request(format!("no test can be made of a run that does not end: {stops}"))
+    })?;
+    let mut case = members;
+    case.insert("expect".to_owned(), observed.into());
+    Ok(TestCaseMade { case })
 }
 
 impl WorkflowTestRun {

@@ -75,6 +75,8 @@ async fn every_bad_request_is_a_problem_that_says_why() {
             400,
             "the filter cannot be read: pageSize is \"x\", and has to be a whole number from 0",
         ),
+        ("POST", "/api/tasks/t/complete", r#"{"attempt": -1}"#, 400, "a whole number from 1 on"),
+        ("POST", "/api/tasks/t/fail", r#"{"attempt": 0}"#, 400, "numbered from 1 to 1000"),
         ("POST", "/api/identity/login", "[]", 400, "it is a list, and has to be an object"),
         (
             "GET",

@@ -53,7 +53,9 @@ async fn a_label_is_made_changed_and_removed_as_elsa_does() {
     for (body, part) in [
         (json!({}), "name is not that of a label"),
         (json!({"name": long}), "1 to 100 characters"),
-        (json!({"name": "a\nb"}), "control characters"),
+        (json!({"name": "a\nb"}), "a character that nobody sees"),
+        (json!({"name": "\u{200b}Shop"}), "a character that nobody sees"),
+        (json!({"name": "Sh\u{202e}op"}), "a character that nobody sees"),
         (json!({"name": "a", "color": "green"}), "use #rrggbb"),
         (json!({"name": "a", "description": "x".repeat(501)}), "use at most 500"),
     ] {

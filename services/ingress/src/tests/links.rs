@@ -74,6 +74,36 @@ async fn a_link_resumes_once_and_every_other_use_looks_the_same() {
     assert!(!audit.to_string().contains(token), "tokens are not written down");
 }
 
+/// A person opens the link in a browser: what comes is a page for people, not JSON.
+#[tokio::test]
+async fn a_browser_gets_a_page_that_says_what_came_of_the_link() {
+    let world = World::new().await;
+    world.publish("waits", waits_for("go")).await;
+    let id = world.begin("waits").await;
+    let path = path_of(&link(&world, &id, &json!({})).await);
+    let opened = async |language: &str| {
+        let request = Request::get(path.as_str())
+            .header("accept", "text/html,application/xhtml+xml,*/*;q=0.8")
+            .header("accept-language", language);
+        let answer = world.send(request.body(Body::empty()).unwrap()).await;
+        assert_eq!(answer.header("content-type"), Some("text/html; charset=utf-8"));
+        assert_eq!(answer.header("cache-control"), Some("no-store"));
+        let policy = answer.header("content-security-policy").unwrap();
+        assert!(policy.starts_with("default-src 'none'; style-src 'sha256-"), "{policy}");
+        (answer.status.as_u16(), answer.body.as_str().unwrap().to_owned())
+    };
+    let (status, page) = opened("en").await;
+    assert!(status == 200 && page.contains("<h1>It is done</h1>"), "{status}: {page}");
+    assert!(!page.contains(&id), "{page}");
+    world.until(&id, "Finished").await;
+    let (status, page) = opened("en").await;
+    assert!(status == 404 && page.contains("It was used before, has expired"), "{status}: {page}");
+    let (status, page) = opened("de-DE,de;q=0.9,en;q=0.8").await;
+    assert!(status == 404 && page.contains("<html lang=\"de\">"), "{status}: {page}");
+    let problem = world.get(&path).await.problem(404);
+    assert!(problem.starts_with("the link is not valid"), "{problem}");
+}
+
 #[tokio::test]
 async fn a_link_may_bring_input_and_answer_at_once() {
     let world = World::new().await;

@@ -126,24 +126,29 @@ async fn a_lost_outcome_is_found_long_before_the_caller_gives_up() {
 }
 
 #[tokio::test]
-async fn a_notifier_that_does_not_answer_is_missing_itself_and_leaves_every_node_missing() {
+async fn without_an_answer_only_a_notifier_that_is_gone_meanwhile_is_missing() {
     let world = World::new().await;
-    let _notifier = world.join("frozen", "cache-notifier").await;
-    let _timer = world.join("timer", "timer").await;
+    let notifier = world.join("frozen", "cache-notifier").await;
+    let _other = world.join("other", "cache-notifier").await;
     let is_known = async || world.app.cx.presence.live().len() == 3;
     testkit::eventually("the nodes know each other", BOUND, is_known).await;
-    // The notifier's answer is lost, as if it were frozen.
+    // The notifiers' answers are lost, as if they were frozen.
     world.broken.deafen();
-    let definition = json!({"definitionId": "d", "root": writes_line()});
-    let body = world.post(&format!("{API}/workflow-definitions"), &definition).await.body;
-    let path = format!("{API}/workflow-definitions/d/publish");
-    let body = if body["everywhere"].is_boolean() {
-        body
-    } else {
-        world.post(&path, &json!({})).await.body
+    let model = json!({"definitionId": "d", "root": writes_line()});
+    let path = format!("{API}/workflow-definitions");
+    let publication = json!({"model": model, "publish": true});
+    let goes = async {
+        // The publication waits for 12 s.
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        notifier.leave().await;
     };
+    let (answer, ()) = tokio::join!(world.post(&path, &publication), goes);
+    let body = answer.body;
     assert_eq!(body["everywhere"], false, "{body:#}");
-    assert_eq!(body["missing"], json!(["frozen", "node"]), "{body:#}");
+    assert_eq!(body["missing"], json!(["frozen"]), "{body:#}");
+    let why = body["unconfirmed"].as_str().unwrap_or_default();
+    assert!(why.starts_with("no cache-notifier has answered within 12 s"), "{body:#}");
+    assert!(why.contains("/health/live"), "{body:#}");
 }
 
 #[tokio::test]
@@ -154,6 +159,7 @@ async fn a_notifier_that_hangs_is_not_the_only_one_that_is_asked() {
     let path = format!("{API}/workflow-definitions");
     let body = world.post(&path, &json!({"model": model, "publish": true})).await.body;
     assert_eq!((&body["everywhere"], &body["missing"]), (&json!(true), &json!([])), "{body:#}");
+    assert!(body.get("unconfirmed").is_none(), "{body:#}");
 }
 
 #[tokio::test]

@@ -29,6 +29,23 @@ async fn a_restart_begins_with_what_was_known() {
     );
 }
 
+/// A value under a name that no variable has would be lost, and the new instance would run without it.
+#[tokio::test]
+async fn a_restart_refuses_a_variable_that_the_workflow_does_not_have() {
+    let world = World::new().await;
+    publish_with_variable(&world, "r", writes_line()).await;
+    let id = world.begin("r").await;
+    world.until(&id, "Finished").await;
+    let path = format!("{INSTANCES}/{id}/restart");
+    for name in ["good", "Good"] {
+        world.post(&path, &json!({"variables": {name: true}})).await.expect(200);
+    }
+    let before = world.get(INSTANCES).await.expect(200)["totalCount"].clone();
+    let refused = world.post(&path, &json!({"variables": {"GOOD": true}})).await.problem(400);
+    assert_eq!(refused, "variables: there is no variable GOOD: the workflow has Good");
+    assert_eq!(world.get(INSTANCES).await.expect(200)["totalCount"], before);
+}
+
 /// The program of the version stays in the cache of the node: the refusal comes before a command is
 /// published, which would be a dead letter.
 #[tokio::test]

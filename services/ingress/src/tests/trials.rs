@@ -9,6 +9,8 @@ use crate::app::TEST_RUNS_MAX;
 
 const RUN: &str = "/elsa/api/tests/workflows";
 const CASES: &str = "/elsa/api/tests/cases";
+const CHECK: &str = "/elsa/api/tests/cases/check";
+const MAKE: &str = "/elsa/api/tests/cases/make";
 const INSTANCES: &str = "/elsa/api/workflow-instances";
 
 /// Asks for a price, says it, waits for an event, and says that it is over.
@@ -207,6 +209,102 @@ async fn the_tests_of_a_file_run_with_the_definition_that_is_sent() {
     let many: String = (0..101).map(|at| format!("  t{at}: {{expect: {{}}}}\n")).collect();
     let sent = json!({"model": shipping(), "cases": format!("tests:\n{many}")});
     assert!(world.post(CASES, &sent).await.problem(400).contains("at most 100 at once"));
+}
+
+#[tokio::test]
+async fn a_test_that_is_made_of_a_run_passes_until_the_workflow_does_something_else() {
+    let world = World::new().await;
+    let pins = json!({"rate": {"outputs": {"ParsedContent": {"price": 3}}}});
+    let sent = with(json!({"pins": pins, "calls": {}, "secrets": {"Key": "abc"}}));
+    let case = world.post(MAKE, &sent).await.expect(200)["case"].clone();
+    let expected = json!({"input": {"Order": "7"}, "pins": pins, "secrets": {"Key": "made-up"},
+        "expect": {"status": "Suspended", "lines": ["costs 3"], "waits": ["wait"]}});
+    assert_eq!(case, expected, "{case:#}");
+    let cases = json!({"tests": {"it": case}}).to_string();
+    let run = async |model: Value| {
+        let sent = json!({"model": model, "cases": cases});
+        world.post(CASES, &sent).await.expect(200)["cases"][0].clone()
+    };
+    assert_eq!(run(shipping()).await["differences"], json!([]));
+    let mut other = shipping();
+    other["root"]["activities"][1]["text"] = json!("something else");
+    let told = run(other).await["differences"][0].as_str().unwrap().to_owned();
+    assert!(told.contains("lines differs") && told.contains("something else"), "{told}");
+
+    let ends = with(json!({"pins": {"rate": {"outputs": {"ParsedContent": {"price": 3}}},
+        "wait": {}}}));
+    let made = world.post(MAKE, &ends).await.expect(200);
+    assert_eq!(
+        made["case"]["expect"],
+        json!({"status": "Finished", "output": {"Price": 3}, "lines": ["costs 3"]})
+    );
+    let audit = world.get("/elsa/api/audit").await.expect(200);
+    assert_eq!(audit["items"][0]["what"], "workflow.test", "{audit:#}");
+    for (more, told) in [
+        (json!({}), "activity rate calls GET https://rates.example.com/7"),
+        (json!({"until": "say"}), "member until: a test runs to its end"),
+        (json!({"pins": {"gone": {}}}), "pins: "),
+        (json!({"colour": 5}), "member colour: colour means nothing here"),
+        (json!({"expect": {}, "colour": 5}), "member colour"),
+    ] {
+        let refused = world.post(MAKE, &with(more)).await.problem(400);
+        assert!(refused.contains(told), "{refused}");
+    }
+}
+
+#[tokio::test]
+async fn a_test_file_is_read_and_written_and_its_flaws_have_places() {
+    let world = World::new().await;
+    let cases = json!({"pins": {"wait": {}}, "tests": {
+        "7 is sent": {"input": {"Order": "7"}, "expect": {"lines": ["costs: 3"]}}}});
+    let written = world.post(CHECK, &json!({"cases": cases})).await.expect(200);
+    assert_eq!((&written["cases"], &written["flaws"]), (&cases, &json!([])), "{written:#}");
+    let text = written["text"].as_str().unwrap();
+    assert!(text.starts_with("pins:"), "{text}");
+    let read = world.post(CHECK, &json!({"cases": text})).await.expect(200);
+    assert_eq!(read, written);
+
+    let flawed = world.post(CHECK, &json!({"cases": "tests:\n  a: {}\n"})).await.expect(200);
+    assert_eq!(flawed["cases"], json!({"tests": {"a": {}}}));
+    let flaw = &flawed["flaws"][0];
+    assert_eq!((&flaw["line"], &flaw["column"]), (&json!(2), &json!(3)));
+    assert!(flaw["message"].as_str().unwrap().contains("write expect"), "{flaw}");
+    for text in ["tests: [", "5"] {
+        let unread = world.post(CHECK, &json!({"cases": text})).await.expect(200);
+        assert_eq!(unread["cases"], Value::Null, "{unread:#}");
+        assert!(!unread["flaws"].as_array().unwrap().is_empty(), "{unread:#}");
+    }
+    let many: String = (0..101).map(|at| format!("  t{at}: {{expect: {{}}}}\n")).collect();
+    let many = json!({"cases": format!("tests:\n{many}")});
+    let flaws = world.post(CHECK, &many).await.expect(200)["flaws"].clone();
+    assert!(flaws[0]["message"].as_str().unwrap().contains("at most 100"), "{flaws}");
+
+    for (body, told) in [
+        (json!({}), "member cases is missing"),
+        (json!({"cases": 5}), "member cases is neither a text nor an object"),
+        (json!({"cases": {}, "model": {}}), "member model means nothing here"),
+        (json!({"cases": "x".repeat(1024 * 1024 + 1)}), "use at most 1048576"),
+    ] {
+        let refused = world.post(CHECK, &body).await.problem(400);
+        assert!(refused.contains(told), "{refused}");
+    }
+    let audit = world.get("/elsa/api/audit").await.expect(200);
+    assert_eq!(audit["totalCount"], 0, "a look at a text is nobody's deed: {audit:#}");
+}
+
+#[tokio::test]
+async fn the_tests_of_a_definition_are_kept_with_it_as_they_are() {
+    let world = World::new().await;
+    let tests = json!({"tests": {"b": {"expect": {"lines": ["x"]}}, "a": {"expect": {}}}});
+    let mut model = shipping();
+    model["customProperties"] = json!({"Staunch.Tests": tests, "Other": 1});
+    let sent = json!({"model": model, "publish": true});
+    world.post("/elsa/api/workflow-definitions", &sent).await.expect(201);
+    let path = "/elsa/api/workflow-definitions/shipping/export";
+    let exported = world.get(path).await.expect(200);
+    let kept = &exported["customProperties"];
+    assert_eq!(kept["Staunch.Tests"].to_string(), tests.to_string(), "in their order");
+    assert_eq!(kept["Other"], 1);
 }
 
 #[tokio::test]

@@ -1,7 +1,10 @@
+use std::time::Duration;
+
 use engine::outside::NatsConfig;
 use model::limits;
 use protocol::{Cancel, Command};
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::world::{BOUND, World, waits_for};
 use crate::Config;
@@ -70,7 +73,7 @@ async fn an_instance_says_whether_a_worker_has_taken_its_task() {
     let id = world.begin("w").await;
     let says = async |part: &str| {
         testkit::eventually(part, BOUND, async || {
-            why(&world, &id).await["answer"].as_str().unwrap().ends_with(part)
+            why(&world, &id).await["answer"].as_str().unwrap().contains(part)
         })
         .await;
         let pools = world.get("/elsa/api/tasks/pools").await.expect(200);
@@ -83,7 +86,39 @@ async fn an_instance_says_whether_a_worker_has_taken_its_task() {
     let kinds = [("Ship".to_owned(), 1)];
     let taken = bus::Tasks::take_tasks(&world.bus, &kinds, 1, BOUND).await.unwrap();
     assert_eq!(taken.len(), 1);
-    assert_eq!(says("A worker has taken it.").await, Value::Null);
+    assert_eq!(says("A worker has taken it; if that one dies").await, Value::Null);
+    // A consumer that is made anew does not know that.
+    testkit::eventually("nothing is said of who has it", BOUND, async || {
+        world.bus.remove_pool("task-Ship-1");
+        bus::Queue::provide(&world.bus, "Ship", 1).await.unwrap();
+        let found = why(&world, &id).await;
+        let answer = found["answer"].as_str().unwrap();
+        answer.starts_with("It waits for a worker") && !answer.contains("taken")
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_nats_does_not_say_is_named_within_one_bound() {
+    let world = World::new().await;
+    world.publish("w", json!({"type": "Elsa.RunTask", "id": "t", "taskName": "Ship"})).await;
+    let id = world.begin("w").await;
+    world.until(&id, "Suspended").await;
+    world.broken.silence_bus(true);
+    let begun = Instant::now();
+    let found = why(&world, &id).await;
+    let took = begun.elapsed();
+    world.broken.silence_bus(false);
+    assert!(took < Duration::from_secs(4), "all is asked at once: {took:?}");
+    let unknown: Vec<_> =
+        found["unknown"].as_array().unwrap().iter().map(Value::to_string).collect();
+    for what in
+        ["the lease", "the executors", "the queue", "the dead letters", "the consumers of tasks"]
+    {
+        let said =
+            unknown.iter().filter(|said| said.contains(&format!("\"{what}: no answer within 3 s")));
+        assert_eq!(said.count(), 1, "{what}: {unknown:#?}");
+    }
 }
 
 #[tokio::test]

@@ -26,6 +26,17 @@ fn definition(activity: Value) -> Value {
     json!({"model": {"definitionId": "pay", "root": activity}, "publish": true})
 }
 
+/// Without a connection a question waits to be sent: that nobody answers says nothing of the workers.
+#[tokio::test]
+async fn workers_that_cannot_be_asked_are_not_an_empty_list() {
+    let world = World::without_executor(Config::default()).await;
+    world.broken.lose_streams(true);
+    let said = world.get(&format!("{API}/tasks/workers")).await.problem(503);
+    assert!(said.contains("message bus"), "{said}");
+    world.broken.lose_streams(false);
+    assert_eq!(world.get(&format!("{API}/tasks/workers")).await.expect(200)["count"], 0);
+}
+
 #[tokio::test]
 async fn services_that_work_are_named_with_what_they_do() {
     let world = World::without_executor(Config::default()).await;
@@ -61,6 +72,19 @@ async fn services_that_work_are_named_with_what_they_do() {
             {"name": "words", "id": "A", "version": "1.0.0", "host": null, "tasks": [],
             "requests": answers}])
     );
+}
+
+#[tokio::test]
+async fn an_input_that_is_an_object_has_the_editor_of_dictionaries() {
+    let world = World::without_executor(Config::default()).await;
+    let document = json!({"type": "Acme.Ship", "version": 1, "input": {"properties": {
+        "weights": {"type": "object", "additionalProperties": {"type": "number"}}}}});
+    assert_eq!(send(&world, "POST", "/activity-types", &document).await.0, 200);
+    let (_, shown) = send(&world, "GET", "/descriptors/activities/Acme.Ship", &json!({})).await;
+    let weights = &shown["inputs"][0];
+    assert_eq!((&weights["name"], &weights["uiHint"]), (&json!("weights"), &json!("dictionary")));
+    let settings = json!({"dictionary": {"valueType": "Double"}});
+    assert_eq!(weights["uiSpecifications"], settings);
 }
 
 #[tokio::test]

@@ -24,6 +24,9 @@ use crate::{App, Config, Context, plans, router};
 /// The longest wait of a test for any condition.
 pub(super) const BOUND: Duration = Duration::from_secs(20);
 
+/// Longer than anything waits for an answer of the bus.
+const SILENCE: Duration = Duration::from_secs(3_600);
+
 /// One ingress, one executor, one cache-notifier.
 pub(super) struct World {
     pub(super) app: Arc<App>,
@@ -43,7 +46,9 @@ pub(super) struct Broken {
     notice: AtomicBool,
     pulls: AtomicBool,
     bus: AtomicBool,
+    streams: AtomicBool,
     database: AtomicBool,
+    silent: AtomicBool,
 }
 
 impl Broken {
@@ -72,6 +77,16 @@ impl Broken {
         self.bus.store(broken, Ordering::SeqCst);
     }
 
+    /// No stream answers while it is set, and questions to services are never sent.
+    pub(super) fn lose_streams(&self, broken: bool) {
+        self.streams.store(broken, Ordering::SeqCst);
+    }
+
+    /// Nothing that a node reads of the message bus has an answer while it is set.
+    pub(super) fn silence_bus(&self, silent: bool) {
+        self.silent.store(silent, Ordering::SeqCst);
+    }
+
     /// The database does not answer while it is set.
     pub(super) fn lose_database(&self, broken: bool) {
         self.database.store(broken, Ordering::SeqCst);
@@ -79,10 +94,26 @@ impl Broken {
 }
 
 impl Faults for Broken {
+    fn delay(&self, _node: &str, operation: &Operation<'_>) -> Duration {
+        let is_read = matches!(
+            operation,
+            Operation::Read { .. } | Operation::Get { .. } | Operation::Entries { .. }
+        );
+        let is_silent = is_read && self.silent.load(Ordering::SeqCst);
+        if is_silent { SILENCE } else { Duration::ZERO }
+    }
+
     fn on(&self, _node: &str, operation: &Operation<'_>) -> Fault {
         let is_set = |broken: &AtomicBool| broken.load(Ordering::SeqCst);
         match operation {
             _ if is_set(&self.bus) => Fault::Unavailable,
+            Operation::Read { .. } if is_set(&self.streams) => Fault::Unavailable,
+            Operation::Request { subject } if *subject == protocol::subject::SERVICES_INFO => {
+                match is_set(&self.streams) {
+                    true => Fault::Lost,
+                    false => Fault::None,
+                }
+            }
             Operation::Send { .. } if is_set(&self.outcomes) => Fault::Lost,
             Operation::Request { subject } if *subject == protocol::subject::CACHE_CHANGED => {
                 match self.notice.swap(false, Ordering::SeqCst) {

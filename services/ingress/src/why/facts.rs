@@ -1,6 +1,7 @@
 //! What is known about an instance and about those who could move it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use bus::{Holding, Member, Pause, Scope};
 use engine::outside::NatsConfig;
@@ -87,8 +88,13 @@ pub(super) struct PoolFact {
     pub(super) in_progress: u64,
     /// When the first of those was stored that it has not handed out yet.
     pub(super) oldest_waiting: Option<Timestamp>,
-    /// The ids of the messages of some of those that it has not handed out yet, the first ones.
+    /// The ids of the messages of some of those that nobody has handed out yet, the first ones. What was
+    /// stored before the consumer was made is not among them: one before it may have handed it out.
     pub(super) first_waiting: BTreeSet<String>,
+    /// When the consumer was made.
+    pub(super) made_at: Option<Timestamp>,
+    /// The time without a sign of life after which it hands a task to another worker.
+    pub(super) ack_wait: Duration,
 }
 
 /// A call whose result is not recorded yet.
@@ -187,7 +193,8 @@ impl Tasks {
     /// those that wait, waits as well.
     pub(super) fn is_taken(&self, task: &TaskFact) -> Option<bool> {
         let pool = self.pools.get(&task.kind)?;
-        let is_behind = pool.oldest_waiting.is_some_and(|oldest| oldest <= task.handed_out_at);
+        let is_by = |time: Option<Timestamp>| time.is_some_and(|time| time <= task.handed_out_at);
+        let is_behind = is_by(pool.oldest_waiting) && is_by(pool.made_at);
         if is_behind || pool.first_waiting.contains(&task.message_id) {
             return Some(false);
         }

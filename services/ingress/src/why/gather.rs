@@ -1,14 +1,16 @@
-//! Gathers the facts. The row must be there; of everything else, what cannot be asked is named.
+//! Gathers the facts. The row must be there; of everything else, what cannot be asked is named. NATS is asked
+//! everything at once, within one bound: it may be away.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use bus::{Bucket, Scope, Stream};
 use chassis::Auth;
-use futures::future::{join, join_all, join3};
+use futures::future::{join, join_all, join3, join4};
 use model::{Bookmark, BookmarkId, Instance, InstanceId, MessageSource, Stimulus};
 use protocol::{Body, Command, Letter, subject};
 use store::{CommandFilter, InstanceFilter, Page, VersionOption};
+use tokio::time::Instant;
 
 use super::facts::{CallFact, Cluster, CommandFact, Facts, LetterFact, Relative, Server, Version};
 use crate::record::Seen;
@@ -16,7 +18,7 @@ use crate::{App, Problem, runtime, streams};
 
 mod tasks;
 
-/// How long each question to the bus may take.
+/// How long the questions to the bus may take together.
 const ASKED_MAX: Duration = Duration::from_secs(3);
 const COMMANDS_MAX: u64 = 20;
 const CALLS_MAX: usize = 20;
@@ -46,10 +48,6 @@ pub(super) async fn facts(app: &App, seen: &Seen) -> Result<Facts, Problem> {
         store.journal(&instance.id, Page::new(lines, LINES_MAX)),
     )
     .await;
-    let mut unknown = Vec::new();
-    let mut cluster = cluster(app, &instance.id, &mut unknown).await;
-    cluster.is_cut_off = app.cx.presence.is_cut_off();
-    let letters = letters(app, seen, &mut unknown).await;
     let mut waits: Vec<_> = state.bookmarks.values().cloned().collect();
     let paused: BTreeMap<&BookmarkId, _> = state.paused_calls().collect();
     waits.retain(|open| !state.calls.contains_key(&open.id) && !paused.contains_key(&open.id));
@@ -62,8 +60,24 @@ pub(super) async fn facts(app: &App, seen: &Seen) -> Result<Facts, Problem> {
         expires_at: kept.expires_at,
     });
     let (parent, children) = relatives(app, seen, &waits).await?;
-    let missing_streams = missing_streams(app, &waits, &mut unknown).await;
-    let tasks = tasks::tasks(app, seen, &waits, &mut unknown).await?;
+    let until = Instant::now() + ASKED_MAX;
+    let asking = join4(
+        cluster(app, &instance.id, until),
+        letters(app, seen, until),
+        missing_streams(app, &waits, until),
+        tasks::tasks(app, seen, &waits, until),
+    );
+    let (cluster, letters, missing_streams, tasks) = Box::pin(asking).await;
+    let (mut cluster, mut unknown) = cluster;
+    cluster.is_cut_off = app.cx.presence.is_cut_off();
+    let (letters, unread) = letters;
+    let (missing_streams, unseen) = missing_streams;
+    let (tasks, unasked) = tasks?;
+    for reason in [unread, unseen, unasked].concat() {
+        if !unknown.contains(&reason) {
+            unknown.push(reason);
+        }
+    }
     let first = state.incidents.len().saturating_sub(INCIDENTS_MAX);
     Ok(Facts {
         now: now?,
@@ -201,17 +215,18 @@ async fn open_children(
     Ok(open.collect())
 }
 
-async fn cluster(app: &App, id: &InstanceId, unknown: &mut Vec<String>) -> Cluster {
+async fn cluster(app: &App, id: &InstanceId, until: Instant) -> (Cluster, Vec<String>) {
+    let mut unknown = Vec::new();
     let leases = app.cx.bus.kv(Bucket::Leases);
     let questions = join3(
-        asked("the lease", bus::look(&*leases, id.as_str())),
-        asked("the executors", async {
+        asked("the lease", until, bus::look(&*leases, id.as_str())),
+        asked("the executors", until, async {
             let status = runtime::status(app, &Scope::Cluster).await;
             status.map_err(|problem| bus::Error::Unavailable(problem.detail().to_owned()))
         }),
-        asked("the queue", app.cx.bus.backlog()),
+        asked("the queue", until, app.cx.bus.backlog()),
     );
-    let figures = asked("the consumer of the executors", app.cx.bus.figures());
+    let figures = asked("the consumer of the executors", until, app.cx.bus.figures());
     let ((lease, status, backlog), figures) = Box::pin(join(questions, figures)).await;
     let mut cluster = Cluster { nodes: app.cx.presence.live(), ..Cluster::default() };
     match lease {
@@ -235,15 +250,16 @@ async fn cluster(app: &App, id: &InstanceId, unknown: &mut Vec<String>) -> Clust
         Ok(figures) => cluster.has_no_consumer = figures.consumers.iter().any(|it| it.is_missing),
         Err(reason) => unknown.push(reason),
     }
-    cluster
+    (cluster, unknown)
 }
 
 /// The answer, or what is not known for want of one.
 async fn asked<T>(
     what: &str,
+    until: Instant,
     asking: impl Future<Output = Result<T, bus::Error>>,
 ) -> Result<T, String> {
-    match tokio::time::timeout(ASKED_MAX, asking).await {
+    match tokio::time::timeout_at(until, asking).await {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(error)) => Err(format!("{what}: {error}")),
         Err(_) => Err(format!("{what}: no answer within {} s", ASKED_MAX.as_secs())),
@@ -254,16 +270,16 @@ async fn asked<T>(
 async fn missing_streams(
     app: &App,
     waits: &[Bookmark],
-    unknown: &mut Vec<String>,
-) -> BTreeSet<String> {
+    until: Instant,
+) -> (BTreeSet<String>, Vec<String>) {
     let messages = waits.iter().filter(|open| open.name == Stimulus::MESSAGE);
     let wanted = messages.filter_map(|open| MessageSource::of(&open.payload)?.stream);
     let wanted: BTreeSet<_> = wanted.take(STREAMS_MAX).collect();
     let looks = wanted.into_iter().map(async |stream| {
-        let found = tokio::time::timeout(ASKED_MAX, streams::missing(app, &stream)).await;
+        let found = tokio::time::timeout_at(until, streams::missing(app, &stream)).await;
         (stream, found)
     });
-    let mut missing = BTreeSet::new();
+    let (mut missing, mut unknown) = (BTreeSet::new(), Vec::new());
     for (stream, found) in join_all(looks).await {
         match found {
             Ok(Ok(None)) => {}
@@ -273,11 +289,12 @@ async fn missing_streams(
                 .push(format!("the stream {stream}: no answer within {} s", ASKED_MAX.as_secs())),
         }
     }
-    missing
+    (missing, unknown)
 }
 
 /// The newest dead letters whose commands are for the instance, or for a task that it waits for.
-async fn letters(app: &App, seen: &Seen, unknown: &mut Vec<String>) -> Vec<LetterFact> {
+async fn letters(app: &App, seen: &Seen, until: Instant) -> (Vec<LetterFact>, Vec<String>) {
+    let mut unknown = Vec::new();
     let id = &seen.instance.id;
     let mut filters = vec![subject::dead_of(id)];
     if seen.instance.version == 0 {
@@ -295,10 +312,13 @@ async fn letters(app: &App, seen: &Seen, unknown: &mut Vec<String>) -> Vec<Lette
         filters.push(subject::dead(&any_type));
         filters.push(subject::dead(&subject::task_completed(task)));
     }
+    let reads = filters.iter().map(async |filter| {
+        let read = app.cx.bus.select(Stream::Dead, filter, 1, LETTERS_READ);
+        asked("the dead letters", until, read).await
+    });
     let mut found = Vec::new();
-    for filter in filters {
-        let read = app.cx.bus.select(Stream::Dead, &filter, 1, LETTERS_READ);
-        match asked("the dead letters", read).await {
+    for read in join_all(reads).await {
+        match read {
             Ok(read) => found.extend(read),
             Err(reason) => unknown.push(reason),
         }
@@ -315,7 +335,7 @@ async fn letters(app: &App, seen: &Seen, unknown: &mut Vec<String>) -> Vec<Lette
         reason: letter.reason().to_owned(),
         can_be_replayed: letter.is_command(),
     });
-    facts.collect()
+    (facts.collect(), unknown)
 }
 
 /// Starts of one definition share a subject; every other command names its instance or its task in it.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use engine::OpenTask;
-use model::{Bookmark, MessageSource, Stimulus, SubStatus, Timestamp, What};
+use model::{Bookmark, BookmarkId, MessageSource, Stimulus, SubStatus, Timestamp, What};
 use protocol::subject;
 use serde_json::json;
 
@@ -58,7 +58,8 @@ fn wait(facts: &Facts, bookmark: &Bookmark) -> Finding {
         }
         _ => {
             let what = format!("a resume of its bookmark {:?}", bookmark.name);
-            Finding::waits("bookmark", says(facts, bookmark, &what)).doing(resumed(facts, bookmark))
+            Finding::waits("bookmark", says(facts, bookmark, &what))
+                .doing(resumed(facts, &bookmark.id))
         }
     };
     found.since(bookmark.created_at)
@@ -128,7 +129,7 @@ fn timer(facts: &Facts, bookmark: &Bookmark, due_at: Timestamp) -> Finding {
         Some(attempt) => format!("begin attempt {attempt} now"),
         None => "go on now, before the timer".to_owned(),
     };
-    found.doing(Action { what, ..resumed(facts, bookmark) })
+    found.doing(Action { what, ..resumed(facts, &bookmark.id) })
 }
 
 /// The failure of the attempt of a task before this one, with its reason if the journal still has it
@@ -226,9 +227,20 @@ fn taken(facts: &Facts, task: &TaskFact) -> String {
     };
     match facts.tasks.is_taken(task) {
         Some(false) => format!(" No worker has taken {it} yet."),
-        Some(true) => format!(" A worker has taken {it}."),
+        Some(true) => format!(" A worker has taken {it}{}.", goes_on(facts, task)),
         None => String::new(),
     }
+}
+
+/// What becomes of a task that was taken if its worker has died: NATS does not say whether it has.
+fn goes_on(facts: &Facts, task: &TaskFact) -> String {
+    let pool = facts.tasks.pools.get(&task.kind);
+    let ack_wait = pool.map(|pool| format!("{} (ack_wait)", span(pool.ack_wait)));
+    let ack_wait = ack_wait.unwrap_or_else(|| "the ack_wait of its consumer".to_owned());
+    format!(
+        "; if that one dies, the task goes to the next that asks, {ack_wait} after its last sign of \
+         life"
+    )
 }
 
 fn heard(facts: &Facts, bookmark: &Bookmark, source: &MessageSource) -> Finding {
@@ -251,7 +263,7 @@ fn heard(facts: &Facts, bookmark: &Bookmark, source: &MessageSource) -> Finding 
             Finding::blocks("message-not-allowed", format!("{says} {deaf}: {reason}."))
         }
     };
-    found.doing(resumed(facts, bookmark))
+    found.doing(resumed(facts, &bookmark.id))
 }
 
 fn requested(facts: &Facts, bookmark: &Bookmark, method: &str, path: &str) -> Finding {
@@ -273,7 +285,7 @@ fn child(facts: &Facts, bookmark: &Bookmark, children: &[&Relative]) -> Finding 
                     "It waits at activity {activity} for the end of its child {id}, and there is \
                      no such instance."
                 );
-                Finding::blocks("child-gone", gone).doing(resumed(facts, bookmark))
+                Finding::blocks("child-gone", gone).doing(resumed(facts, &bookmark.id))
             }
             Some(status) if status.is_final() => {
                 let at = one.finished_at.unwrap_or(facts.now);
@@ -287,7 +299,7 @@ fn child(facts: &Facts, bookmark: &Bookmark, children: &[&Relative]) -> Finding 
                 } else {
                     Finding::waits("child-ended", ended)
                 };
-                found.doing(resumed(facts, bookmark))
+                found.doing(resumed(facts, &bookmark.id))
             }
             Some(status) => {
                 let what = format!("the end of its child {id}, which is {status},");
@@ -303,13 +315,14 @@ fn child(facts: &Facts, bookmark: &Bookmark, children: &[&Relative]) -> Finding 
     let found = Finding::waits("children", says(facts, bookmark, &what));
     match open.first() {
         Some(one) => found.doing(looks(one)),
-        None => found.doing(resumed(facts, bookmark)),
+        None => found.doing(resumed(facts, &bookmark.id)),
     }
 }
 
 /// Resumes the instance at this bookmark, whatever it waits for.
-fn resumed(facts: &Facts, bookmark: &Bookmark) -> Action {
-    let (id, place) = (facts.id(), bookmark.id.as_str());
+/// Resumes the instance at a bookmark.
+pub(super) fn resumed(facts: &Facts, bookmark: &BookmarkId) -> Action {
+    let (id, place) = (facts.id(), bookmark.as_str());
     action("go on without it")
         .staunch(&["instance", "resume", id.as_str(), "--bookmark", place])
         .nats(&subject::resume(id), &json!({"bookmarkId": place}))

@@ -8,7 +8,7 @@ use protocol::subject;
 use serde_json::json;
 
 use super::action::{action, quoted, since, span};
-use super::answer::{Finding, Weight};
+use super::answer::{Action, Finding, Weight};
 use super::facts::{CallFact, Facts};
 use super::wait::{is_overdue, last_failure, start_role};
 
@@ -194,9 +194,10 @@ fn called(facts: &Facts, call: &CallFact) -> Finding {
             "Its call {what} of activity {activity_id} failed{reason}; attempt {attempt} of \
              {attempts_max} is made at {at}"
         );
-        let id = facts.id();
-        let now = action("make it now")
-            .nats(&subject::resume(id), &json!({"bookmarkId": call.bookmark_id}));
+        let now = Action {
+            what: "make it now".to_owned(),
+            ..super::wait::resumed(facts, &call.bookmark_id)
+        };
         let late = span(facts.now.since(at));
         let has_timer = !facts.cluster.with_role("timer").is_empty();
         let found = if at > facts.now {
@@ -260,7 +261,7 @@ fn backlog(facts: &Facts) -> Option<Finding> {
 }
 
 /// Publishes a dead letter again.
-pub(super) fn replay(facts: &Facts, number: u64) -> super::answer::Action {
+pub(super) fn replay(facts: &Facts, number: u64) -> Action {
     let number = quoted(&number.to_string());
     action("publish it again").staunch(&["dead", "replay", &number]).posted(
         &facts.server,

@@ -16,7 +16,7 @@ use crate::failure::Kind;
 use crate::output::{self, Format};
 use crate::{Failure, say};
 
-pub(crate) use upload::{Applied, apply, published_again};
+pub(crate) use upload::{Applied, apply, late, published_again};
 
 /// The members that make two documents the same definition. The server sets the others.
 const CONTENT: [&str; 9] = [

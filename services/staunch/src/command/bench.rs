@@ -11,6 +11,7 @@ mod suite;
 
 use std::time::Duration;
 
+use ::raw::Bound;
 use clap::{Args, ValueEnum};
 use load::{Bounds, Order, Transport};
 use model::limits;
@@ -24,6 +25,8 @@ use args::{COUNT_MAX, ClusterArgs};
 use entry::Credential;
 use measurement::Measurement;
 
+/// The longest time of what is measured beside a scenario without Staunch.
+const BESIDE_MAX: Duration = Duration::from_secs(5);
 /// The longest run.
 const SECONDS_MAX: u64 = 3_600;
 /// The largest number of operations in flight.
@@ -138,9 +141,36 @@ async fn scenario(args: &BenchArgs, scenario: load::Scenario) -> Result<report::
     let order = order(args, scenario, &arena);
     say::message(&format!("{}: {}", order.scenario.name(), order.scenario.what()));
     let done = load::run(arena.target(), &order, &say::message).await?;
+    let beside = beside(args, &order, &arena).await?;
     let about = arena.about().to_vec();
     arena.close().await?;
-    Ok(report::Measured { report: done, about })
+    Ok(report::Measured { report: done, about, beside })
+}
+
+/// Measures what a scenario is compared with, in the same run: for tasks what the broker does without
+/// Staunch, for messages of streams the scenario `start`.
+async fn beside(args: &BenchArgs, order: &Order, arena: &Arena) -> Result<Vec<Bound>, Failure> {
+    match (order.scenario, arena.parts()) {
+        (load::Scenario::Task, Some((nats_url, _))) => {
+            let length = (order.bounds.length / 3).min(BESIDE_MAX);
+            say::message("beside it: JetStream pull, publish and ack, without Staunch");
+            Ok(vec![::raw::pull_publish_ack(&nats_url, order.lanes, length).await?])
+        }
+        (load::Scenario::Task, None) => {
+            say::message(
+                "JetStream alone is not measured beside it at a running cluster: leave out --server",
+            );
+            Ok(Vec::new())
+        }
+        (load::Scenario::Listen, _) => {
+            let order = self::order(args, load::Scenario::Start, arena);
+            say::message(&format!("beside it: {}", order.scenario.what()));
+            let start = load::run(arena.target(), &order, &say::message).await?;
+            report::verdict(&start)?;
+            Ok(vec![report::bound(&start)])
+        }
+        _ => Ok(Vec::new()),
+    }
 }
 
 fn order(args: &BenchArgs, scenario: load::Scenario, arena: &Arena) -> Order {

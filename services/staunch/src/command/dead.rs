@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 use protocol::Letter;
 use serde_json::{Value, json};
 
+use crate::client::Unasked;
 use crate::failure::Kind;
 use crate::output::{self, Format};
 use crate::{Failure, input, say};
@@ -19,6 +20,8 @@ pub(crate) struct DeadArgs {
     pub(crate) verb: Verb,
     #[command(flatten)]
     pub(crate) settings: chassis::Args,
+    #[command(flatten)]
+    pub(crate) server: Unasked,
 }
 
 #[derive(Subcommand, Debug)]

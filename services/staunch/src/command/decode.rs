@@ -18,7 +18,7 @@ const BYTES_MAX: u64 = 8 * 1024 * 1024;
 
 #[derive(Args, Debug)]
 pub(crate) struct DecodeArgs {
-    /// A file with the bytes, such as `nats sub --raw` writes; standard input without it
+    /// A file with the bytes, such as `nats sub --raw` writes; standard input without it, and for `-`
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// The bytes are written in base64
@@ -31,7 +31,7 @@ pub(crate) struct DecodeArgs {
 /// # Errors
 /// When it cannot be read, or is not one message in MessagePack.
 pub(crate) fn run(args: &DecodeArgs) -> Result<(), Failure> {
-    let bytes = match &args.file {
+    let bytes = match args.file.as_deref().filter(|path| *path != Path::new("-")) {
         Some(path) => {
             let wrong = |error| Failure::usage(format!("cannot read {}: {error}", path.display()));
             read(File::open(path).map_err(wrong)?, path)?
@@ -52,6 +52,10 @@ fn read(from: impl Read, name: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 fn decoded(bytes: &[u8], is_base64: bool) -> Result<Value, Failure> {
+    // `nats sub --raw` ends an empty message with a line end, too.
+    if matches!(bytes, b"" | b"\n" | b"\r\n") {
+        return Err(Failure::usage("the input is empty: give the bytes of a message"));
+    }
     let bytes = match is_base64 {
         true => {
             // `base64 FILE` breaks its lines.
@@ -113,8 +117,14 @@ mod tests {
             let printed = [&bytes[..], end.as_bytes()].concat();
             assert_eq!(decoded(&printed, false).unwrap(), value);
         }
-        for (wrong, is_base64) in [(&b"\xc1"[..], false), (b"", false), (b"?", true)] {
+        for (wrong, is_base64) in [(&b"\xc1"[..], false), (b"?", true)] {
             assert_eq!(decoded(wrong, is_base64).unwrap_err().kind, Kind::Usage);
+        }
+        for (empty, is_base64) in [(&b""[..], false), (b"\n", false), (b"", true), (b"\r\n", true)]
+        {
+            let failure = decoded(empty, is_base64).unwrap_err();
+            assert_eq!(failure.kind, Kind::Usage);
+            assert!(failure.message.starts_with("the input is empty"), "{failure}");
         }
     }
 

@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 pub(crate) use check::{Check, Grade};
 pub(crate) use facts::Facts;
 
+use crate::failure::Kind;
 use crate::output::{self, Format};
 use crate::{Failure, say};
 
@@ -37,14 +38,14 @@ pub(crate) struct DoctorArgs {
 /// Checks everything, and prints a line for each check.
 ///
 /// # Errors
-/// When a check is bad.
+/// Forbidden when a server refuses the caller; failed when a check is bad.
 pub(crate) async fn run(
     server: Option<String>,
     is_quiet: bool,
     settings: &Settings,
     format: Format,
 ) -> Result<(), Failure> {
-    let (_, checks) = examine(server, settings).await;
+    let (facts, checks) = examine(server, settings).await;
     let shown: Vec<_> =
         checks.iter().filter(|check| !is_quiet || check.grade != Grade::Ok).collect();
     match format {
@@ -60,6 +61,11 @@ pub(crate) async fn run(
     }
     let count = |grade| checks.iter().filter(|check| check.grade == grade).count();
     let (warnings, bad) = (count(Grade::Warn), count(Grade::Bad));
+    let refusing = facts.servers.iter().find(|server| server.is_refusing);
+    if let Some(reason) = refusing.and_then(|server| server.version.as_ref().err()) {
+        let message = format!("{reason} ({})", summary(checks.len(), bad, warnings));
+        return Err(Failure::new(Kind::Forbidden, message));
+    }
     if bad > 0 {
         return Err(Failure::failed(summary(checks.len(), bad, warnings)));
     }

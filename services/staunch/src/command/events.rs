@@ -112,15 +112,22 @@ fn known(kind: &str) -> Result<(), Failure> {
 
 /// The address of the stream.
 fn path(args: &EventsArgs, now: Timestamp) -> Result<String, Failure> {
-    args.kinds.iter().try_for_each(|kind| known(kind))?;
     let lists = [
-        ("definitionId", &args.definition),
-        ("instanceId", &args.instance),
-        ("correlationId", &args.correlation),
-        ("type", &args.kinds),
+        ("definition", "definitionId", &args.definition),
+        ("instance", "instanceId", &args.instance),
+        ("correlation", "correlationId", &args.correlation),
+        ("type", "type", &args.kinds),
     ];
-    let each = lists.iter().flat_map(|(name, all)| all.iter().map(move |one| (*name, one.clone())));
-    let mut query: Vec<(&str, String)> = each.collect();
+    let mut query: Vec<(&str, String)> = Vec::new();
+    for (option, name, all) in lists {
+        if all.iter().any(String::is_empty) {
+            return Err(Failure::usage(format!(
+                "--{option} is empty: give it a value, or leave it out for all events"
+            )));
+        }
+        query.extend(all.iter().map(|one| (name, one.clone())));
+    }
+    args.kinds.iter().try_for_each(|kind| known(kind))?;
     if let Some(from) = &args.from {
         query.push(("after", place(from, now)?));
     }
@@ -244,6 +251,12 @@ mod tests {
         check(&["--from", "2026-01-31T08:00:00Z"], "after=2026-01-31T08%3A00%3A00Z");
         let failure = asked(&["--from", "yesterday"]).unwrap_err();
         assert_eq!(failure.kind, Kind::Usage);
+        for option in ["--definition", "--instance", "--correlation", "--type"] {
+            let empty = asked(&[option, ""]).unwrap_err();
+            assert_eq!(empty.kind, Kind::Usage);
+            let expected = format!("{option} is empty: give it a value, or leave it out");
+            assert!(empty.message.starts_with(&expected), "{empty}");
+        }
         check(&["--type", "Finished"], "type=Finished");
         let bogus = asked(&["--type", "finished,bogus"]).unwrap_err();
         assert_eq!(bogus.kind, Kind::Usage);

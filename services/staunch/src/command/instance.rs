@@ -16,6 +16,9 @@ use crate::output::{self, Format};
 use crate::{Failure, input, say};
 use condition::Condition;
 
+/// The server counts up to this many instances.
+const COUNTED_MAX: u64 = 100_000;
+
 #[derive(Args, Debug)]
 pub(crate) struct InstanceArgs {
     #[command(subcommand)]
@@ -142,7 +145,8 @@ async fn list(client: &Client, filter: &ListArgs, format: Format) -> Result<(), 
     let total = answer.get("totalCount").and_then(Value::as_u64).unwrap_or_default();
     let shown = u64::try_from(items.len()).unwrap_or(u64::MAX);
     if total > shown {
-        say::message(&format!("{shown} of {total}; see more with --limit"));
+        let more = if total >= COUNTED_MAX { " or more" } else { "" };
+        say::message(&format!("{shown} of {total}{more}; see more with --limit"));
     }
     Ok(())
 }

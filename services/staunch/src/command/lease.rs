@@ -7,6 +7,7 @@ use model::Timestamp;
 use node::NatsBus;
 use serde_json::{Value, json};
 
+use crate::client::Unasked;
 use crate::failure::Kind;
 use crate::output::{self, Format};
 use crate::{Failure, say};
@@ -17,6 +18,8 @@ pub(crate) struct LeaseArgs {
     pub(crate) verb: Verb,
     #[command(flatten)]
     pub(crate) settings: chassis::Args,
+    #[command(flatten)]
+    pub(crate) server: Unasked,
 }
 
 #[derive(Subcommand, Debug)]

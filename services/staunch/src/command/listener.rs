@@ -82,7 +82,7 @@ fn row(listener: &Value) -> Vec<String> {
 }
 
 /// The definitions that want a source: as many as the server shows, and how many there are besides.
-fn definitions(listener: &Value) -> String {
+pub(super) fn definitions(listener: &Value) -> String {
     let shown = listener.get("definitions").and_then(Value::as_array);
     let shown: Vec<_> =
         shown.into_iter().flatten().map(|one| output::text(one, "definitionId")).collect();

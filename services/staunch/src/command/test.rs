@@ -2,7 +2,8 @@
 //!
 //! A file `order.test.yaml` has tests of the definition `order.yaml` beside it. Calls, tasks and
 //! child workflows are answered as the test says, events come when they are waited for, and time is
-//! skipped. `docs/testing.md` describes the files.
+//! skipped. A definition may have tests with it, as Studio saves them: then its file is named.
+//! `docs/testing.md` describes the files.
 
 mod coverage;
 
@@ -13,6 +14,7 @@ use clap::Args;
 use engine::{Installation, Problem};
 use rehearsal::{Coverage, Limits, Stage, Suite, Test, Verdict};
 use serde_json::{Value, json};
+use shortform::Tree;
 
 use crate::document::{self, Document, TEST_ENDS, engine};
 use crate::failure::Kind;
@@ -21,7 +23,8 @@ use crate::{Failure, input, say};
 
 #[derive(Args, Debug)]
 pub(crate) struct TestArgs {
-    /// Files, patterns, or folders with *.test.yaml, *.test.yml and *.test.json files
+    /// Files, patterns, or folders with *.test.yaml, *.test.yml and *.test.json files; the file of a
+    /// definition runs the tests that were saved with it
     #[arg(default_value = ".", num_args = 0.., value_name = "FILE|DIR|GLOB")]
     files: Vec<PathBuf>,
     /// Shows the activities and connections that no test has run
@@ -110,10 +113,21 @@ fn invalid(document: &Document, problems: &[Problem]) -> Failure {
     }
 }
 
-/// The tests of a file, and the file of their definition.
+/// The tests of a file, and the file of their definition: of a definition, those that it has with it.
 fn read(path: &Path) -> Result<(Suite, PathBuf), Failure> {
     let tree = document::parsed(path, &input::file(path)?)?;
-    let suite = Suite::read(&tree).map_err(|flaws| document::wrong(path, &flaws))?;
+    let read = |tree| Suite::read(tree).map_err(|flaws| document::wrong(path, &flaws));
+    if is_of_definition(&tree) {
+        let tests = rehearsal::of_definition(&tree).ok_or_else(|| {
+            let (path, member) = (path.display(), rehearsal::TESTS_MEMBER);
+            Failure::usage(format!(
+                "{path} is a definition without tests in customProperties.{member}: name a file of \
+                 tests, or save tests with the definition in Studio and export it"
+            ))
+        })?;
+        return Ok((read(tests)?, path.to_owned()));
+    }
+    let suite = read(&tree)?;
     let definition = match &suite.definition {
         Some(name) => beside(path, name),
         None => of_same_name(path).ok_or_else(|| {
@@ -122,6 +136,12 @@ fn read(path: &Path) -> Result<(Suite, PathBuf), Failure> {
         })?,
     };
     Ok((suite, definition))
+}
+
+/// Whether this is a definition, and no file of tests.
+fn is_of_definition(tree: &Tree) -> bool {
+    let is_definition = tree.get("root").or_else(|| tree.get("flow")).is_some();
+    is_definition && tree.get("tests").is_none()
 }
 
 /// The file of this name in the folder of another one.

@@ -13,12 +13,16 @@ use crate::client::{self, ClientArgs};
 use crate::output::{self, Format, text};
 use crate::{Failure, input, say};
 
+mod described;
 mod forward;
 mod progress;
 mod webhook;
 
 pub(crate) use forward::{ForwardArgs, forward};
 pub(crate) use progress::{ProgressArgs, progress};
+
+/// Characters of a description in a table; JSON has all of it.
+const DESCRIPTION_CHARS_MAX: usize = 80;
 
 /// What is shown of the tasks of a type: the heading, and the member of the answer.
 const FIGURES: [(&str, &str); 8] = [
@@ -46,8 +50,12 @@ pub(crate) enum Verb {
         #[command(flatten)]
         client: ClientArgs,
     },
-    /// Shows the activity types that workers have registered, with their subjects
+    /// Shows the activity types that workers have registered, with their subjects; of one, a page of
+    /// Markdown with its inputs, outputs and outcomes
     Types {
+        /// The type whose page is printed; `Ship@2` is version 2, `Ship` every version
+        #[arg(value_name = "TYPE")]
+        of: Option<String>,
         #[command(flatten)]
         client: ClientArgs,
     },
@@ -61,10 +69,11 @@ pub(crate) enum Verb {
     /// Removes a version of an activity type; published definitions go on using it
     #[command(disable_version_flag = true)]
     Rm {
-        /// The type
+        /// The type; `Ship@2` is version 2
+        #[arg(value_name = "TYPE")]
         type_name: String,
-        /// Its version
-        version: u32,
+        /// Its version, where it is not behind the type
+        version: Option<u32>,
         #[command(flatten)]
         client: ClientArgs,
     },
@@ -97,7 +106,13 @@ pub(crate) async fn run(args: WorkerArgs, format: Format) -> Result<(), Failure>
                 tokio::try_join!(client.get("/tasks/pools"), client.get("/tasks/workers"))?;
             list(pools, &workers, format)
         }
-        Verb::Types { client } => types(&client.client()?.get("/activity-types").await?, format),
+        Verb::Types { of, client } => {
+            let all = client.client()?.get("/activity-types").await?;
+            match of {
+                None => types(&all, format),
+                Some(of) => pages(&described::wanted(&all, &of)?, format),
+            }
+        }
         Verb::Register { file, client } => {
             let text = input::file(&file)?;
             let wrong = |flaw: String| Failure::usage(format!("{}: {flaw}", file.display()));
@@ -107,7 +122,8 @@ pub(crate) async fn run(args: WorkerArgs, format: Format) -> Result<(), Failure>
             output::done(format, &registered(&made), &made)
         }
         Verb::Rm { type_name, version, client } => {
-            let path = format!("/activity-types/{}/{version}", client::segment(&type_name));
+            let (type_name, version) = of_version(&type_name, version)?;
+            let path = format!("/activity-types/{}/{version}", client::segment(type_name));
             client.client()?.delete(&path).await?;
             let document =
                 serde_json::json!({"type": type_name, "version": version, "removed": true});
@@ -126,6 +142,18 @@ pub(crate) async fn run(args: WorkerArgs, format: Format) -> Result<(), Failure>
         }
         // They connect to the broker, beside the other commands of that kind.
         Verb::Forward(_) | Verb::Progress(_) => Ok(()),
+    }
+}
+
+/// A type and its version, as two words or as one.
+fn of_version(type_name: &str, version: Option<u32>) -> Result<(&str, u32), Failure> {
+    match version {
+        Some(version) => Ok((type_name, version)),
+        None if type_name.contains('@') => subject::task_kind(type_name).map_err(Failure::usage),
+        None => Err(Failure::usage(format!(
+            "which version of {type_name}? Write {type_name}@1 for version 1; `staunch worker types` \
+             lists them"
+        ))),
     }
 }
 
@@ -182,10 +210,21 @@ fn types(types: &Value, format: Format) -> Result<(), Failure> {
     let row = |kind: &Value| {
         let mut row = ["type", "version", "mode"].map(|name| text(kind, name)).to_vec();
         row.push(place(kind));
-        row.push(text(kind, "description"));
+        row.push(output::cut(&text(kind, "description"), DESCRIPTION_CHARS_MAX));
         row
     };
     output::table(&["TYPE", "VERSION", "MODE", "SUBJECT", "DESCRIPTION"], &rows(types, row))
+}
+
+/// The pages of some versions of a type; for programs their documents.
+fn pages(kinds: &[&Value], format: Format) -> Result<(), Failure> {
+    match format {
+        Format::Json => output::json(&serde_json::json!({"count": kinds.len(), "items": kinds})),
+        Format::Table => {
+            let pages: Vec<_> = kinds.iter().map(|kind| described::page(kind)).collect();
+            say::data(&pages.join("\n\n"))
+        }
+    }
 }
 
 /// What was registered, and where its workers find their work and send their results.
@@ -245,6 +284,19 @@ mod tests {
         );
         let request = json!({"type": "upper", "version": 1, "requestSubject": "requests.upper"});
         assert_eq!(registered(&request), "upper version 1: requests on requests.upper");
+    }
+
+    #[test]
+    fn a_version_stands_behind_its_type_or_beside_it() {
+        for (type_name, version, expected) in
+            [("X1", Some(3), ("X1", 3)), ("X1@3", None, ("X1", 3)), ("a@b", Some(1), ("a@b", 1))]
+        {
+            assert_eq!(of_version(type_name, version).unwrap(), expected);
+        }
+        for (type_name, part) in [("X1", "Write X1@1 for version 1"), ("X1@x", "\"x\" is none")] {
+            let failure = of_version(type_name, None).unwrap_err();
+            assert!(failure.message.contains(part), "{failure}");
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use model::limits::PAGE_ITEMS_MAX;
 use rehearsal::difference;
 use serde_json::Value;
 
-use super::apply::{is_same, published_again, readable, unpinned};
+use super::apply::{is_same, late, published_again, readable, unpinned};
 use super::label;
 use crate::client::{self, Client, ClientArgs, segment};
 use crate::document::Document;
@@ -205,13 +205,7 @@ async fn change(client: &Client, id: &str, verb: &str, format: Format) -> Result
     }
     let definition = body.get("workflowDefinition").unwrap_or(body);
     let version = output::text(definition, "version");
-    let missing = body.get("missing").and_then(Value::as_array).cloned().unwrap_or_default();
-    let missing: Vec<&str> = missing.iter().filter_map(Value::as_str).collect();
-    let late = if missing.is_empty() {
-        String::new()
-    } else {
-        format!("; not yet known to {} (see `staunch doctor`)", missing.join(", "))
-    };
+    let late = late(body).map_or_else(String::new, |late| format!("; {late}"));
     let users = body.get("consumingWorkflowCount").and_then(Value::as_u64).unwrap_or_default();
     let again = if users == 0 { String::new() } else { format!("; {}", published_again(users)) };
     let done = if verb == "publish" { "published" } else { "retracted" };

@@ -39,6 +39,23 @@ async fn what_is_asked_for_is_done_and_counted() {
 }
 
 #[tokio::test]
+async fn a_scenario_shows_what_it_is_compared_with() {
+    let _turn = TURN.acquire().await.unwrap();
+    for (scenario, expected) in [("task", "pull-publish-ack"), ("listen", "start")] {
+        let output =
+            bench(&[scenario, "-n", "50", "-c", "8", "--seconds", "60", "-o", "json"]).await;
+        assert!(output.status.success(), "{}: {}", output.status, stderr(&output));
+        let report = json(&output);
+        assert_eq!((&report["done"], &report["failed"]), (&50.into(), &0.into()), "{report}");
+        let beside = &report["beside"][0];
+        assert_eq!((&beside["name"], &beside["inFlight"]), (&expected.into(), &8.into()));
+        for figure in ["throughput", "p50", "p99", "part"] {
+            assert!(beside[figure].as_f64().is_some_and(|figure| figure > 0.0), "{beside}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_load_shows_a_credential_over_tls() {
     let _turn = TURN.acquire().await.unwrap();
     for (credential, expected) in [("api-key", "an API key"), ("token", "the token of a user")] {

@@ -89,6 +89,9 @@ async fn commands_that_look_create_no_streams() {
     ended_with(&checked, 0, "has everything that Staunch needs");
     let dead = run_in(here.path(), &["dead", "ls", "-o", "json", "--nats-url", &url]).await;
     assert_eq!(json(&dead), Value::Array(Vec::new()));
+    let leases = ["lease", "ls", "--nats-url", &url, "--server", "http://127.0.0.1:9"];
+    let unasked = format!("leases of NATS at {url}; the server http://127.0.0.1:9 is not asked");
+    ended_with(&run_in(here.path(), &leases).await, 0, &unasked);
     let gone = run_in(here.path(), &["dead", "rm", "7", "--nats-url", &url]).await;
     ended_with(&gone, 3, "there is no dead command 7");
     let all = run_in(here.path(), &["dead", "rm", "--all", "-o", "json", "--nats-url", &url]).await;
@@ -189,6 +192,7 @@ async fn settings_that_a_role_cannot_run_with_are_wrong_usage() {
         ("--secrets-key-file /nope", "secrets-key-file"),
         ("--role executor --secrets-key-file /nope", "secrets-key-file"),
         ("--auth identity --admin-name a --admin-password-file /nope", "admin-password-file"),
+        ("--admin-name a", "admin-name = \"a\" from the command line: the first user"),
         ("--cors-origins *", "such as https://studio.example"),
         ("--cors-origins https://studio.example/", "such as https://studio.example"),
     ] {
@@ -449,6 +453,9 @@ async fn the_key_of_a_command_may_be_in_a_file() {
     };
     let list = ["instance", "ls", "--server", &server];
     let level = ["log-level", "--admin", &server];
+    let nats = nowhere("nats");
+    // The key of a caller is not judged as that of a server would be.
+    let doctor = ["doctor", "--server", &server, "--nats-url", &nats, "--nats-wait", "1s"];
     let nodes = ["validate", "--nodes", &server];
     for arguments in [&list[..], &level, &nodes] {
         let nowhere = run(arguments, &[("STAUNCH_API_KEY_FILE", "/nowhere/key")]).await;
@@ -460,6 +467,7 @@ async fn the_key_of_a_command_may_be_in_a_file() {
         (&list[..], false),
         (&level, false),
         (&[&list[..], &["--api-key", "given"]].concat(), true),
+        (&[&doctor[..], &["--api-key", "given"]].concat(), true),
     ] {
         let asked = async {
             let (mut stream, _) = listener.accept().await.unwrap();

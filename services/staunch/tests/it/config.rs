@@ -3,7 +3,7 @@
 use crate::{run_in, stderr};
 
 /// Settings that each are of no use, with a part of the reason. `empty.pem` is there and has nothing.
-const REFUSED: [(&str, &str); 32] = [
+const REFUSED: [(&str, &str); 37] = [
     ("--oidc-ca nope.pem", "ingress: oidc-ca nope.pem cannot be used: "),
     ("--oidc-ca empty.pem", "it has no certificate in PEM form"),
     ("--oidc-ca key.pem", "oidc-ca key.pem"),
@@ -36,13 +36,27 @@ const REFUSED: [(&str, &str); 32] = [
     ("--otlp-endpoint ftp://x", "must be a URL such as http://localhost:4318"),
     ("--base-url https://", "base-url = \"https://\" from the command line: must be a URL"),
     ("--sql-connections shop=oracle://x", "must be NAME=URL, such as shop=postgres://"),
-    ("--sql-connections shop=mysql://h:x/d", "executor: sql-connections: the URL of \"shop\": "),
+    ("--sql-connections shop=mysql://h:x/d", "from the command line: the URL of \"shop\": "),
     ("--nats-buckets =a", "\"=a\" has no id before the `=`"),
     ("--smtp-from nobody", "smtp-from = \"nobody\" from the command line: must be an address"),
-    ("--smtp-url smtp://h:25 --smtp-ca nope.pem", "executor: `smtp-ca` nope.pem: No such file"),
+    (
+        "--smtp-url smtp://h:25 --smtp-ca nope.pem",
+        "executor: smtp-ca = \"nope.pem\" from the command line: the file cannot be read: No such",
+    ),
     (
         "--role executor --files-folder empty.pem",
-        "executor: files-folder empty.pem: it is no folder",
+        "executor: files-folder = \"empty.pem\" from the command line: it is no folder",
+    ),
+    (
+        "--role executer",
+        "role = \"executer\" from the command line: there is no role \"executer\": ",
+    ),
+    ("--api-key short", "api-key = \"***\" from the command line: it has fewer than 32 characters"),
+    ("--metrics-key short", "metrics-key = \"***\" from the command line: it has fewer than 32"),
+    ("--log =debug", "there is no module before the `=`"),
+    (
+        "--base-url https://-a.example",
+        "base-url = \"https://-a.example\" from the command line: must",
     ),
     ("--listen 127.0.0.1:5001 --admin-listen 127.0.0.1:5001", "both cannot have the port 5001"),
 ];
@@ -109,6 +123,28 @@ async fn files_that_a_server_refuses_are_refused_by_config_in_the_same_words() {
     for folder in ["parts", "old"] {
         assert!(!here.path().join(folder).exists(), "{folder}");
     }
+}
+
+#[tokio::test]
+async fn a_refused_setting_is_named_with_its_value_and_its_source() {
+    let here = tempfile::tempdir().unwrap();
+    for (arguments, says) in [
+        (["--nats-url", "http://x"], "nats-url = \"http://x\" from the command line: a NATS URL"),
+        (["--database-url", "mysql://db/x"], "database-url = \"mysql://db/x\" from the command"),
+        (["--admin-name", "a"], "admin-name = \"a\" from the command line: the first user"),
+    ] {
+        let output = run_in(here.path(), &[&["config"][..], &arguments].concat()).await;
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(says), "{arguments:?}: {}", stderr(&output));
+    }
+    std::fs::write(here.path().join("staunch.toml"), "log = \"info\"\nrole = \"executer\"\n")
+        .unwrap();
+    let in_file = stderr(&run_in(here.path(), &["config"]).await);
+    assert!(in_file.contains("role = \"executer\" from staunch.toml, line 2: "), "{in_file}");
+    // What no role of a process uses is no reason.
+    let timer = ["config", "--role", "timer", "--admin-name", "a"];
+    let output = run_in(here.path(), &timer).await;
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }
 
 /// What the settings say of places, for tools without a node, is what the archive and payloads take.

@@ -80,6 +80,7 @@ async fn the_demo_tells_its_story_and_ends_well() {
     let _turn = TURN.acquire().await.unwrap();
     let mut demo = Demo::begin();
     let first = pid(&demo.tells("runs as a child process").await);
+    assert!(demo.told.starts_with("Studio: http://127.0.0.1:"), "{}", demo.told);
     demo.tells("was killed (SIGKILL)").await;
     let second = pid(&demo.tells("has taken over").await);
     demo.tells("has exactly one finished instance").await;

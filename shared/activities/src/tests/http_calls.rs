@@ -7,7 +7,7 @@ use engine::{Operation, Request};
 use model::SubStatus;
 use serde_json::{Value, json};
 
-use super::player;
+use super::{oversights, player};
 
 /// Each activity, with the names of its inputs for the content.
 const CALLS: [(&str, &str, &str); 3] = [
@@ -220,6 +220,23 @@ fn the_end_of_a_call_runs_the_activity_for_it() {
         let result = || json!({"error": error, "message": "why"});
         check(&all, result(), &[said], None);
         check(&json!({}), result(), &[], Some(code));
+    }
+}
+
+/// A case for a status that no answer has would never run: who publishes it is told.
+#[test]
+fn a_case_has_a_status_code() {
+    let found = |code: Value| {
+        let codes = json!([{"statusCode": code}]);
+        oversights(call("SendHttpRequest", &json!({"expectedStatusCodes": codes})))
+    };
+    for code in [json!(100), json!(599), json!(" 404 ")] {
+        assert_eq!(found(code.clone()), [""; 0], "{code}");
+    }
+    for code in [json!(99), json!(600), json!(-5), json!("2xx"), json!(null)] {
+        let said = format!("{code} is not an HTTP status code: use 100 to 599");
+        let found = found(code);
+        assert!(found.len() == 1 && found[0].contains(&said), "{said}: {found:?}");
     }
 }
 

@@ -139,6 +139,29 @@ fn versions_live_side_by_side_and_one_that_does_not_exist_is_named() {
 }
 
 #[test]
+fn a_version_that_is_no_whole_number_is_refused_and_what_was_published_goes_on() {
+    for rounded in [json!(1.5), json!(2.0), json!("2"), json!(-1), json!(true)] {
+        let found = oversights(charging(json!({"version": rounded})));
+        let is_told =
+            found.len() == 1 && found[0].contains("is not a whole number from 1 to 2147483647");
+        assert!(is_told, "{rounded}: {found:?}");
+        assert!(problems(charging(json!({"version": rounded}))).is_empty(), "{rounded}");
+    }
+    for whole in [json!(2), json!(null)] {
+        assert!(oversights(charging(json!({"version": whole}))).is_empty(), "{whole}");
+    }
+}
+
+#[test]
+fn an_input_with_the_name_of_the_result_is_refused_and_what_was_published_goes_on() {
+    let mut document = workflow(json!({"type": "upper", "text": "hi"}));
+    document["activityTypes"][1]["input"]["properties"]["Result"] = json!({"type": "string"});
+    let found = oversights(document.clone()).join("; ");
+    assert!(found.contains("upper@1 cannot be used: input: Result is an output"), "{found}");
+    assert!(problems(document).is_empty());
+}
+
+#[test]
 fn a_type_of_mode_request_asks_and_the_answer_is_the_result() {
     let ask = || {
         let mut player = player(workflow(json!({"type": "upper", "text": "hi", "result": "Got"})));
@@ -210,4 +233,32 @@ fn an_activity_without_an_id_gets_the_same_one_wherever_ids_are_made() {
     let placed: BTreeSet<_> = sites.map(|site| site.id).collect();
     assert!(placed.contains("ChargeCard1") && placed.contains("upper1"), "{placed:?}");
     assert!(placed.is_subset(&compiled), "{placed:?} {compiled:?}");
+}
+
+#[test]
+fn the_version_of_a_task_is_a_number_from_1() {
+    let task = |version: Value| json!({"type": "RunTask", "id": "task", "taskName": "Ship", "taskVersion": version});
+    let is_told = |found: &[String]| {
+        found.len() == 1 && found[0].contains("is not a whole number from 1 to 2147483647")
+    };
+    let wrapped = |value: Value| json!({"expression": {"type": "Literal", "value": value}});
+    for rounded in [json!(1.5), json!("1.5"), wrapped(json!(1.5)), json!(true)] {
+        let found = oversights(task(rounded.clone()));
+        assert!(is_told(&found), "{rounded}: {found:?}");
+        assert!(problems(task(rounded)).is_empty(), "what was published goes on");
+    }
+    for whole in [json!(2), json!("2"), json!(2.0), json!(""), wrapped(json!("2.0"))] {
+        assert!(oversights(task(whole.clone())).is_empty(), "{whole}");
+    }
+    for version in [0, -1] {
+        let found = problems(task(version.into()));
+        assert!(is_told(&found), "{found:?}");
+        let given = json!({"typeName": "Int32", "expression": {"type": "Input", "value": "V"}});
+        let mut player =
+            player(json!({"inputs": [{"name": "V", "type": "Int32"}], "root": task(given)}));
+        player.start(json!({"V": version}));
+        let (code, message) = incident(&player);
+        assert_eq!(code, "InvalidInput");
+        assert!(message.contains("is not a whole number from 1"), "{message}");
+    }
 }

@@ -102,6 +102,7 @@ async fn a_pool_says_since_when_a_task_waits(bus: &impl Bus) {
     must("a pool", bus.provide("Pay", 1).await);
     let empty = pool_with(bus, 0, 0).await;
     assert_eq!((empty.oldest, empty.oldest_waiting), (None, None));
+    assert_eq!(empty.ack_wait, Duration::from_secs(30));
 
     let own = protocol::subject::task("Pay", 1);
     let other = protocol::subject::task("Ship", 1);
@@ -113,6 +114,7 @@ async fn a_pool_says_since_when_a_task_waits(bus: &impl Bus) {
     let [first, second] = [0, 1].map(|place: usize| stored.get(place).map(|(_, at, _)| *at));
     assert!(first.is_some() && second.is_some(), "{stored:?}");
     assert_eq!((untaken.oldest, untaken.oldest_waiting), (first, first));
+    assert!(untaken.made_at.is_some() && untaken.made_at <= first, "{untaken:?}, {first:?}");
 
     take_one(bus, "Pay").await;
     let one_taken = pool_with(bus, 1, 1).await;

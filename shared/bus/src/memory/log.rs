@@ -41,6 +41,7 @@ pub(super) struct Log {
 struct TaskPool {
     subject: String,
     consumer: Consumer,
+    made_at: Timestamp,
 }
 
 #[derive(Default)]
@@ -146,7 +147,7 @@ impl Log {
     ) -> (Vec<Pulled>, Option<Instant>) {
         let tasks = self.streams.entry(Stream::Tasks).or_default();
         match self.pools.get_mut(name) {
-            Some(TaskPool { subject, consumer }) => {
+            Some(TaskPool { subject, consumer, .. }) => {
                 consumer.pull(&tasks.stored, Some(subject), TASK_ACK_WAIT, max, now)
             }
             None => (Vec::new(), None),
@@ -255,10 +256,15 @@ impl Log {
         (stream == Stream::Tasks).then_some(self.tasks_bytes_max)
     }
 
-    pub(super) fn provide(&mut self, name: String, subject: String) {
+    pub(super) fn provide(&mut self, name: String, subject: String, now: Timestamp) {
         self.made += 1;
         let consumer = Consumer::new(self.made);
-        self.pools.entry(name).or_insert(TaskPool { subject, consumer });
+        self.pools.entry(name).or_insert(TaskPool { subject, consumer, made_at: now });
+    }
+
+    /// Removes a consumer of tasks. Its tasks stay.
+    pub(super) fn remove_pool(&mut self, name: &str) {
+        self.pools.remove(name);
     }
 
     /// Limits the deliveries of each task of a consumer, if it exists.
@@ -276,7 +282,7 @@ impl Log {
     pub(super) fn task_pools(&self) -> Vec<Pool> {
         let tasks = self.read(Stream::Tasks, 1, usize::MAX);
         let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
-        let pool = |(name, TaskPool { subject, consumer }): (&String, &TaskPool)| {
+        let pool = |(name, TaskPool { subject, consumer, made_at }): (&String, &TaskPool)| {
             let (task_type, version) = subject::task_of(subject)?;
             let own = tasks.iter().filter(|(.., message)| message.subject == *subject);
             let waiting = own.clone().filter(|(sequence, ..)| *sequence > consumer.delivered);
@@ -292,6 +298,8 @@ impl Log {
                 oldest: own.map(|(_, at, _)| *at).next(),
                 oldest_waiting: waiting.map(|(_, at, _)| *at).next(),
                 delivered: consumer.delivered,
+                made_at: Some(*made_at),
+                ack_wait: TASK_ACK_WAIT,
                 deliveries_max: consumer.deliveries_max.and_then(|max| u64::try_from(max).ok()),
             })
         };

@@ -32,7 +32,7 @@ pub(super) fn texts(settings: &Settings) -> Result<(), ConfigError> {
                 .to_owned();
         return Err(refused(settings, "base-url", reason));
     }
-    if settings.base_url.as_deref().is_some_and(|url| !web_url::is_plain(url)) {
+    if settings.base_url.as_deref().is_some_and(|url| !web_url::is_link(url)) {
         return Err(refused(settings, "base-url", BASE_URL.to_owned()));
     }
     check_log_filter(&settings.log).map_err(|reason| refused(settings, "log", reason))
@@ -44,6 +44,14 @@ fn is_pattern(url: &str) -> bool {
     rest.split(['/', '?', '#']).next().is_some_and(|place| place.contains('*'))
 }
 
+impl Settings {
+    /// The refusal of the value of a setting, with the value and where that is from.
+    #[must_use]
+    pub fn refusal(&self, name: &'static str, reason: impl Into<String>) -> ConfigError {
+        refused(self, name, reason.into())
+    }
+}
+
 /// The refusal of a setting, with its value and where that is from.
 pub(super) fn refused(settings: &Settings, name: &'static str, reason: String) -> ConfigError {
     let setting = settings.all().iter().find(|one| one.name == name);
@@ -53,24 +61,21 @@ pub(super) fn refused(settings: &Settings, name: &'static str, reason: String) -
     ConfigError::Value { name, text, origin, line, reason }
 }
 
-/// Refuses unsafe settings.
+/// Refuses unsafe settings. The API key of a caller is none of a server: the server judges it.
 ///
 /// # Errors
-/// [`ConfigError::Unsafe`] has the reason and advice.
-pub(super) fn safety(settings: &Settings) -> Result<(), ConfigError> {
-    if let Some(key) = &settings.api_key
-        && let Some(fault) = key_fault(key.expose())
-    {
-        return refuse(format!(
-            "the api-key {fault}, so it can be guessed; use one from `openssl rand -hex 32`"
-        ));
-    }
-    if let Some(key) = &settings.metrics_key
-        && let Some(fault) = key_fault(key.expose())
-    {
-        return refuse(format!(
-            "the metrics-key {fault}, so it can be guessed; use one from `openssl rand -hex 32`"
-        ));
+/// [`ConfigError`] has the reason and advice.
+pub(super) fn safety(settings: &Settings, is_caller: bool) -> Result<(), ConfigError> {
+    let keys = [
+        ("api-key", settings.api_key.as_ref().filter(|_| !is_caller)),
+        ("metrics-key", settings.metrics_key.as_ref()),
+    ];
+    for (name, key) in keys {
+        if let Some(fault) = key.and_then(|key| key_fault(key.expose())) {
+            let reason =
+                format!("it {fault}, so it can be guessed; use one from `openssl rand -hex 32`");
+            return Err(refused(settings, name, reason));
+        }
     }
     let is_flag =
         |name| settings.all().iter().any(|one| one.name == name && one.origin == Origin::Flag);

@@ -29,6 +29,9 @@ macro_rules! settings {
                 #[arg(long, global = true, value_name = $placeholder $(, $clap = $clap_value)*)]
                 pub $field: Option<String>,
             )+
+            /// The command runs no server: the API key is that of a caller, and any may be given.
+            #[arg(skip)]
+            pub is_caller: bool,
             /// The defaults of this command that differ from the usual ones.
             #[arg(skip)]
             pub defaults: Vec<(&'static str, String)>,

@@ -24,8 +24,9 @@ use super::web_url::{self, WebAddress};
 use super::word::{ClientAuth, FlowchartMode, IncidentStrategy, LogFormat, LogPersistence};
 
 /// What `base-url` must be.
-pub(super) const BASE_URL: &str = "must be a URL such as https://flows.example.com: http or https, a \
-    host, and perhaps a port and a path, without a login, a query and a fragment";
+pub(super) const BASE_URL: &str = "must be a URL such as https://flows.example.com: http or https in \
+    lower case, the host that callers use, and perhaps a port and a path, without a login, a query and a \
+    fragment; other letters than a to z are written as xn--… in the host, and as %… in the path";
 
 settings! {
     /// Roles of this process, such as `ingress,executor`; `all` for every one
@@ -38,7 +39,7 @@ settings! {
     /// files
     max_connections: usize = limits::CONNECTIONS_MAX, "COUNT";
     /// URL of this address for callers from outside; `http(s)://<listen>` if not set
-    base_url: Option<String> = "", "URL" like web_url::plain(BASE_URL);
+    base_url: Option<String> = "", "URL" like web_url::link(BASE_URL);
     /// Path below which a proxy serves this address, such as `/staunch`: requests may have it or not,
     /// links and redirects have it; that of `base-url` if not set
     base_path: Option<BasePath> = "", "PATH";

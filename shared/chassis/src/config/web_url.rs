@@ -1,6 +1,6 @@
 //! URLs of web servers.
 
-use std::net::Ipv6Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::form::{Form, PORT, ipv6};
 use super::value::Parse;
@@ -9,16 +9,21 @@ use super::value::Parse;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebAddress(pub String);
 
-const ADDRESS: &str = "must be a URL such as http://localhost:4318: http or https, a host, and \
-    perhaps a port and a path";
+const ADDRESS: &str = "must be a URL such as http://localhost:4318: http or https in lower case, a \
+    host, and perhaps a port and a path; other letters than a to z are written as xn--… in the host, and \
+    as %… in the path";
+/// A part between the dots of a name.
+const LABEL: &str = "[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?";
+/// What the parts of a path may have beside letters, digits and `%` with two digits.
+const PATH_MARKS: &str = "-._~!$&'()*+,;=:@/";
 
 impl Parse for WebAddress {
     fn parse(text: &str) -> Result<Self, String> {
         let is_right = match parts(text) {
             Some((Some(login), place, path)) => {
-                !login.contains(is_no_part) && is_place(place) && !path.contains(is_no_part)
+                !login.contains(is_no_part) && is_place(place) && is_path(path)
             }
-            Some((None, place, path)) => is_place(place) && !path.contains(is_no_part),
+            Some((None, place, path)) => is_place(place) && is_path(path),
             None => false,
         };
         if is_right { Ok(Self(text.to_owned())) } else { Err(ADDRESS.to_owned()) }
@@ -29,22 +34,24 @@ impl Parse for WebAddress {
     }
 }
 
-/// Whether this is the URL of a web server without a login, a query and a fragment.
-pub(super) fn is_plain(text: &str) -> bool {
+/// Whether this is the URL of a web server to which a link can lead: without a login, a query and a
+/// fragment, and not that of the address that stands for every one.
+pub(super) fn is_link(text: &str) -> bool {
     matches!(
         parts(text),
-        Some((None, place, path)) if is_place(place) && !path.contains(is_no_part)
+        Some((None, place, path)) if is_place(place) && !is_every_address(place) && is_path(path)
     )
 }
 
 /// The form of such a URL.
-pub(super) fn plain(must: &str) -> Form {
-    form(must, "")
+pub(super) fn link(must: &str) -> Form {
+    form(must, "").without("^https?://(?:0\\.0\\.0\\.0|\\[[0:.]+\\])(?:[:/]|$)")
 }
 
 fn form(must: &str, login: &str) -> Form {
-    let host = format!("(?:[A-Za-z0-9._-]+|\\[{}\\])", ipv6());
-    Form::of(must, &format!("https?://{login}{host}(?::{PORT})?(?:/[^\\s?#]*)?"))
+    let host = format!("(?:{LABEL}(?:\\.{LABEL})*\\.?|\\[{}\\])", ipv6());
+    let path = "/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*";
+    Form::of(must, &format!("https?://{login}{host}(?::{PORT})?(?:{path})?"))
 }
 
 /// The login, the host with its port, and the path of a URL.
@@ -61,17 +68,29 @@ fn is_no_part(c: char) -> bool {
     c.is_whitespace() || c.is_control() || matches!(c, '?' | '#')
 }
 
+/// A path of characters that a browser sends as they are.
+fn is_path(text: &str) -> bool {
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        let is_right = match byte {
+            b'%' => [rest.next(), rest.next()]
+                .into_iter()
+                .all(|digit| digit.is_some_and(|digit| digit.is_ascii_hexdigit())),
+            _ => byte.is_ascii_alphanumeric() || PATH_MARKS.as_bytes().contains(&byte),
+        };
+        if !is_right {
+            return false;
+        }
+    }
+    true
+}
+
 /// A host, and a port behind a colon if there is one.
 fn is_place(text: &str) -> bool {
-    let (is_host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        Some((address, port)) => (address.parse::<Ipv6Addr>().is_ok(), port),
-        None => {
-            let (host, port) = text.split_at(text.find(':').unwrap_or(text.len()));
-            let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-            // The dot of a name that is written to its root.
-            let mut labels = host.strip_suffix('.').unwrap_or(host).split('.');
-            (labels.all(|label| !label.is_empty() && label.chars().all(is_plain)), port)
-        }
+    let (host, port) = split(text);
+    let is_host = match host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        Some(address) => address.parse::<Ipv6Addr>().is_ok(),
+        None => is_name(host),
     };
     let digits = port.strip_prefix(':');
     let is_port = digits.is_some_and(|digits| {
@@ -79,6 +98,39 @@ fn is_place(text: &str) -> bool {
         is_number && digits.parse::<u16>().is_ok_and(|port| port > 0)
     });
     is_host && (port.is_empty() || is_port)
+}
+
+/// The host, and the rest from its colon on. An address of IPv6 has its brackets.
+fn split(place: &str) -> (&str, &str) {
+    let end = match place.starts_with('[') {
+        true => place.find(']').map(|at| at + 1),
+        false => place.find(':'),
+    };
+    place.split_at(end.unwrap_or(place.len()))
+}
+
+/// A name of the DNS, or an address of IPv4: a name that ends with a number is none.
+fn is_name(host: &str) -> bool {
+    // The dot of a name that is written to its root.
+    let host = host.strip_suffix('.').unwrap_or(host);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let is_label = |label: &str| {
+        !label.is_empty()
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+            && label.chars().all(is_plain)
+    };
+    let last = host.rsplit('.').next().unwrap_or_default();
+    let is_number = last.bytes().all(|byte| byte.is_ascii_digit());
+    host.split('.').all(is_label) && (!is_number || host.parse::<Ipv4Addr>().is_ok())
+}
+
+/// Whether the host is an address at which a server listens to every address: nobody can call it.
+fn is_every_address(place: &str) -> bool {
+    let (host, _) = split(place);
+    let host = host.strip_suffix('.').unwrap_or(host);
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    host.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_unspecified())
 }
 
 #[cfg(test)]
@@ -94,8 +146,11 @@ mod tests {
             "http://[::1]:5001/a*b",
             "http://collector_1:04318/v1/traces",
             "https://flows.example.com./",
+            "https://A.example/~x/%C3%BC/",
+            "https://xn--bcher-kva.example",
+            "https://10.0.0.7:5001",
         ] {
-            assert!(is_plain(good) && WebAddress::parse(good).is_ok(), "{good}");
+            assert!(is_link(good) && WebAddress::parse(good).is_ok(), "{good}");
         }
         for wrong in [
             "",
@@ -117,10 +172,26 @@ mod tests {
             "https://[::1",
             "https://[a]",
             "https://a\n",
+            "https://a.example/\"><x",
+            "https://a.example/%zz",
+            "https://a.example/%f",
+            "https://a/\u{fc}",
+            "https://-a.example",
+            "https://a-.example",
+            "HTTPS://A.example",
+            "https://b\u{fc}cher.example",
+            "https://10.0.0.256",
+            "https://0",
         ] {
-            assert!(!is_plain(wrong) && WebAddress::parse(wrong).is_err(), "{wrong}");
+            assert!(!is_link(wrong) && WebAddress::parse(wrong).is_err(), "{wrong}");
         }
         let login = "https://user:word@collector:4318";
-        assert!(!is_plain(login) && WebAddress::parse(login).is_ok());
+        assert!(!is_link(login) && WebAddress::parse(login).is_ok());
+        // Such an address is called on this machine, but by no link.
+        for every in
+            ["http://0.0.0.0:4318", "http://[::]/a", "http://[0:0::0]", "http://[::ffff:0.0.0.0]"]
+        {
+            assert!(!is_link(every) && WebAddress::parse(every).is_ok(), "{every}");
+        }
     }
 }

@@ -50,7 +50,8 @@ export interface Task<Input> {
   signal: AbortSignal;
   /**
    * Says how far the work is, as JSON of at most 64 KiB, to those who listen at this moment. What the broker
-   * does not get is lost, and logged; a value that is no JSON or is larger is refused with a `TaskFailure`.
+   * has not confirmed when the connection ends is lost, and logged; a value that is no JSON or is larger is
+   * refused with a `TaskFailure`.
    */
   progress(value: unknown): void;
 }
@@ -249,9 +250,15 @@ export class Worker {
   async #handle(handler: Handler, message: JsMsg): Promise<void> {
     const abort = new AbortController();
     let task: Task<unknown>;
+    let isOver = false;
     try {
       const read = readTask(handler, message, abort.signal);
-      task = { ...read, progress: (value) => this.#progress(handler, read, value) };
+      task = {
+        ...read,
+        progress: (value) => {
+          if (!isOver) this.#progress(handler, read, value);
+        },
+      };
     } catch (error) {
       return this.#poison(handler, message, text(error));
     }
@@ -283,6 +290,7 @@ export class Worker {
       // It keeps its place until it has ended.
       await work;
     } finally {
+      isOver = true;
       clearTimeout(beat);
       clearTimeout(late);
       if (handler.ends.get(id) === end) handler.ends.delete(id);
@@ -302,11 +310,15 @@ export class Worker {
   #progress(handler: Handler, task: Read, value: unknown): void {
     const body = progressBody(task, value);
     if (task.signal.aborted) return;
+    const lost = (error: unknown) =>
+      this.#log("warn", `${handler.name}: the progress of task ${task.id} is lost: ${text(error)}`);
     try {
       const subject = `staunch.task-progress.${handler.name}.${token(task.id)}`;
       this.#nc.publish(subject, body, { headers: progressHeaders(task) });
+      // The connection forgets what it has not sent when it ends, and tells those alone who wait for it.
+      this.#nc.flush().catch(lost);
     } catch (error) {
-      this.#log("warn", `${handler.name}: the progress of task ${task.id} is lost: ${text(error)}`);
+      lost(error);
     }
   }
 

@@ -123,7 +123,9 @@ fn a_folder_that_is_none_is_refused_at_the_start() {
     assert_eq!(check(folder.path()), Ok(()));
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
-    assert!(check(&file).unwrap_err().contains("file: it is no folder"));
-    let missing = check(&folder.path().join("nope")).unwrap_err();
-    assert!(missing.contains("nope: it cannot be read, so make it first: No such"), "{missing}");
+    let refused = check(&file).unwrap_err();
+    assert_eq!(refused.setting, "files-folder");
+    assert!(refused.reason.starts_with("it is no folder"), "{}", refused.reason);
+    let missing = check(&folder.path().join("nope")).unwrap_err().reason;
+    assert!(missing.starts_with("it cannot be read, so make it first: No such"), "{missing}");
 }

@@ -141,15 +141,19 @@ fn settings_with_which_no_mail_is_sent_are_refused() {
         ca: ca.map(path),
     };
     for (config, says) in [
-        (config("smtp://h:99999", "", None), "the setting `smtp-url` is wrong: invalid port"),
-        (config("smtp://", "", None), "the setting `smtp-url` is wrong: "),
+        (config("smtp://h:99999", "", None), "smtp-url: invalid port"),
+        (config("smtp://", "", None), "smtp-url: "),
         (config("", "nobody", None), "smtp-from: \"nobody\" is not a mail address"),
-        (config("smtp://h", "", Some("nope.pem")), "nope.pem: No such file"),
-        (config("smtp://h", "", Some("host")), "host: there is no certificate in it"),
-        (config("", "", Some("broken.pem")), "broken.pem: "),
+        (
+            config("smtp://h", "", Some("nope.pem")),
+            "smtp-ca: the file cannot be read: No such file",
+        ),
+        (config("smtp://h", "", Some("host")), "smtp-ca: there is no certificate in it"),
+        (config("", "", Some("broken.pem")), "smtp-ca: "),
     ] {
-        let reason = config.check().unwrap_err();
-        assert!(reason.contains(says), "{reason}");
+        let Unfit { setting, reason } = config.check().unwrap_err();
+        let said = format!("{setting}: {reason}");
+        assert!(said.starts_with(says), "{said}");
     }
     let good = config("smtps://u:p@h:465", "Shop <shop@example.org>", None);
     assert_eq!(good.check(), Ok(()));

@@ -109,6 +109,7 @@ async fn what_is_not_allowed_is_refused_with_the_setting_that_allows_it() {
         (NatsCall::Request { message: reserved }, "header nats-rollup"),
         (get("secrets", "a"), "nats-buckets, as in d=secrets"),
         (get("staunch_leases", "a"), "belongs to Staunch"),
+        (get("KV_STAUNCH_x", "a"), "the bucket KV_STAUNCH_x belongs to Staunch"),
         (get("config", "a b"), "not a key"),
     ] {
         let end = end(&nats, call).await;

@@ -202,8 +202,9 @@ fn a_url_with_which_no_database_is_reached_is_refused_without_it() {
         assert_eq!(one(good), Ok(()));
     }
     for wrong in ["oracle://u:hunter2@h", "postgres://u:hunter2@h:99999/d", "mysql://h:x/d"] {
-        let reason = one(wrong).unwrap_err();
-        assert!(reason.starts_with("sql-connections: the URL of \"shop\": "), "{reason}");
+        let Unfit { setting, reason } = one(wrong).unwrap_err();
+        assert_eq!(setting, "sql-connections");
+        assert!(reason.starts_with("the URL of \"shop\": "), "{reason}");
         assert!(!reason.contains("hunter2"), "{reason}");
     }
 }

@@ -192,6 +192,7 @@ impl Compiler<'_> {
                 findings: &mut self.findings,
                 activity: id,
                 property: &input.name,
+                is_ordinal: false,
             };
             if let Some(expression) = parser.expression(value, &ty) {
                 given.insert(input.name.clone(), (expression, ty));

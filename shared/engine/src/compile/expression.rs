@@ -1,11 +1,12 @@
 //! Parses the values of inputs: expressions, bare values and short forms.
 
+use model::activity_type::VERSION_MAX;
 use model::{ActivityId, Map, depth, limits};
 use serde_json::Value;
 
 use super::elsewhere::language_instead;
 use super::findings::Findings;
-use crate::convert::convert;
+use crate::convert::{convert, shown};
 use crate::near::near;
 use crate::outline::{Expression, Source};
 use crate::property::find;
@@ -20,6 +21,8 @@ pub(super) struct Parser<'p> {
     pub(super) findings: &'p mut Findings,
     pub(super) activity: &'p ActivityId,
     pub(super) property: &'p str,
+    /// It is a whole number from 1 on.
+    pub(super) is_ordinal: bool,
 }
 
 impl Parser<'_> {
@@ -109,11 +112,34 @@ impl Parser<'_> {
         let fit = depth::check(value).map_err(|error| error.to_string());
         match fit.and_then(|()| convert(value.clone(), ty)) {
             Ok(Value::Null) => None,
-            Ok(value) => Some(Expression(Source::Literal(value))),
+            Ok(read) => {
+                if self.is_ordinal {
+                    self.refuse_unless_ordinal(value, &read);
+                }
+                Some(Expression(Source::Literal(read)))
+            }
             Err(message) => {
                 self.problem(message);
                 None
             }
+        }
+    }
+
+    /// Refuses a number below 1. One that is not whole is refused where a definition is published: those
+    /// that were published before go on with it as it is read.
+    fn refuse_unless_ordinal(&mut self, written: &Value, read: &Value) {
+        let is_whole = match written {
+            Value::Number(number) => number.as_f64().is_some_and(|number| number.fract() == 0.0),
+            Value::String(text) => {
+                text.trim().parse::<f64>().is_ok_and(|number| number.fract() == 0.0)
+            }
+            _ => false,
+        };
+        let message = format!("{} is not a whole number from 1 to {VERSION_MAX}", shown(written));
+        if read.as_i64().is_none_or(|number| number < 1) {
+            self.problem(message);
+        } else if !is_whole {
+            self.findings.oversight(Some(self.activity), Some(self.property), message);
         }
     }
 

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::activity_type::{Mode, short_name};
+use model::activity_type::{Mode, VERSION_MAX, short_name};
 use model::{ActivityId, ActivityType, Map, Retry, span};
 use serde_json::Value;
 
 use super::Compiler;
 use super::raw::{bound, custom_properties};
+use crate::convert::shown;
 use crate::library::version;
 use crate::outline::{Expression, Node, NodeRef, Outcomes, Performed, RetryPolicy, Source, Used};
 use crate::property::find;
@@ -41,6 +42,11 @@ impl Compiler<'_> {
             let message = format!("the activity type {} cannot be used: {flaw}", kind.label());
             self.findings.problem(Some(&id), Some("type"), message);
         }
+        for flaw in kind.oversights() {
+            let message = format!("the activity type {} cannot be used: {flaw}", kind.label());
+            self.findings.oversight(Some(&id), Some("type"), message);
+        }
+        self.refuse_version(&id, raw);
         let custom = custom_properties(raw);
         let (inputs, outputs) = (kind.inputs(), kind.outputs());
         let what = format!("the activity type {}", kind.type_name);
@@ -92,6 +98,19 @@ impl Compiler<'_> {
             retry,
         };
         Some(self.planned(activity, node, raw, &BTreeMap::new()))
+    }
+
+    /// Refuses a version that is no whole number, where a definition is published: the newest one is meant
+    /// by those that were published with it.
+    fn refuse_version(&mut self, id: &ActivityId, raw: &Map) {
+        let written = find(raw, "version").filter(|written| !written.is_null());
+        if let Some(written) = written
+            && version(raw).is_none()
+        {
+            let message =
+                format!("{} is not a whole number from 1 to {VERSION_MAX}", shown(written));
+            self.findings.oversight(Some(id), Some("version"), message);
+        }
     }
 
     fn schema(&mut self, id: &ActivityId, which: &str, schema: &Map) -> Schema {

@@ -154,6 +154,7 @@ impl Planning<'_> {
             findings: self.findings,
             activity: &self.node.id,
             property,
+            is_ordinal: false,
         };
         match value.as_object() {
             Some(map) if map.contains_key("type") && map.contains_key("value") => {

@@ -64,6 +64,7 @@ impl Compiler<'_> {
                     findings: &mut self.findings,
                     activity: id,
                     property: STRATEGY,
+                    is_ordinal: false,
                 };
                 Ok(parser.typed(expression, &Type::Object).map(RetryPolicy::Computed))
             }

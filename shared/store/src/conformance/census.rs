@@ -10,6 +10,7 @@ cases![
     an_empty_database_has_nothing_to_do,
     what_is_not_done_is_counted_up_to_the_limit,
     unfinished_instances_are_counted_by_definition,
+    faulted_instances_are_counted_by_definition_since_a_time,
 ];
 
 async fn an_empty_database_has_nothing_to_do(store: Subject) {
@@ -82,4 +83,29 @@ async fn unfinished_instances_are_counted_by_definition(store: Subject) {
     // Of those that wait, the two that changed last.
     assert_eq!(store.unfinished_by_definition(2).await.unwrap(), [invoice, order(1)]);
     assert!(store.unfinished_by_definition(0).await.unwrap().is_empty());
+}
+
+async fn faulted_instances_are_counted_by_definition_since_a_time(store: Subject) {
+    assert!(store.faulted_by_definition(at(0), 10).await.unwrap().is_empty());
+    for (name, definition, status, millis) in [
+        ("a", "order", SubStatus::Faulted, 10),
+        ("b", "order", SubStatus::Faulted, 20),
+        ("c", "order", SubStatus::Faulted, 40),
+        ("d", "order", SubStatus::Cancelled, 40),
+        ("e", "invoice", SubStatus::Faulted, 30),
+        ("f", "invoice", SubStatus::Suspended, 30),
+        ("g", "refund", SubStatus::Finished, 50),
+    ] {
+        let mut burst = first(name);
+        burst.instance.definition_id = definition.into();
+        burst.instance.status = status;
+        burst.instance.updated_at = at(millis);
+        burst.instance.finished_at = status.is_final().then(|| at(millis));
+        store.commit(burst).await.unwrap();
+    }
+    let counts = |invoice, order| [("invoice".into(), invoice), ("order".into(), order)];
+    assert_eq!(store.faulted_by_definition(at(20), 10).await.unwrap(), counts(1, 2));
+    // Those that changed last.
+    assert_eq!(store.faulted_by_definition(at(0), 2).await.unwrap(), counts(1, 1));
+    assert!(store.faulted_by_definition(at(41), 10).await.unwrap().is_empty());
 }

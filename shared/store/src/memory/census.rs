@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use model::{Instance, SubStatus, Timestamp};
+use model::{DefinitionId, Instance, SubStatus, Timestamp};
 
 use super::tables::{InstanceRow, ScheduleRow};
 use super::{MemoryStore, Operation};
@@ -59,6 +59,27 @@ impl Counts for MemoryStore {
                 }
             }
             Ok(counts.into_values().collect())
+        })
+        .await
+    }
+
+    async fn faulted_by_definition(
+        &self,
+        since: Timestamp,
+        at_most: u64,
+    ) -> Result<Vec<(DefinitionId, u64)>, Error> {
+        self.run(Operation::List, |tables| {
+            let at_most = usize::try_from(at_most).unwrap_or(usize::MAX);
+            let all = tables.instances.values().map(|row| &row.instance);
+            let is_wanted =
+                |one: &&Instance| one.status == SubStatus::Faulted && one.updated_at >= since;
+            let mut found: Vec<_> = all.filter(is_wanted).collect();
+            found.sort_by_key(|instance| Reverse(instance.updated_at));
+            let mut counts = BTreeMap::new();
+            for instance in found.into_iter().take(at_most) {
+                *counts.entry(instance.definition_id.clone()).or_insert(0_u64) += 1;
+            }
+            Ok(counts.into_iter().collect())
         })
         .await
     }

@@ -210,6 +210,10 @@ fn every_reference_leads_somewhere_and_every_parameter_is_used() {
     let progress = "staunch.task-progress.{taskType}.{taskVersion}.{taskId}";
     assert_eq!(shown("taskProgress"), progress);
     assert_eq!(shown("dead"), "staunch.dead.{origin}");
+    for (name, body) in [("taskProgress", "taskProgress"), ("taskCancel", "taskCancel")] {
+        let payload = &document["channels"][name]["messages"][name]["payload"]["$ref"];
+        assert_eq!(payload, &format!("#/components/schemas/{body}"));
+    }
 }
 
 #[test]

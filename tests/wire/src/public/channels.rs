@@ -156,7 +156,7 @@ fn commands() -> Vec<Channel> {
 }
 
 fn tasks() -> Vec<Channel> {
-    use Content::{Any, Kind, Object};
+    use Content::{Any, Kind};
     let (kind, version, task) = ("taskType", 7, "taskId");
     vec![
         Channel::new(
@@ -172,7 +172,7 @@ fn tasks() -> Vec<Channel> {
             "taskCancel",
             of_version(&subject::task_cancel(kind, version, task)),
             Way::Sends,
-            Object("`taskId`, `taskType`, `taskVersion` and `workflowInstanceId` of the task."),
+            Kind("task-cancel"),
             "The task is not wanted any more. It reaches workers that listen at that moment.",
         ),
         Channel::new(
@@ -219,8 +219,8 @@ fn news() -> Vec<Channel> {
             "audit",
             subject::audit("change"),
             Way::Sends,
-            Object("An entry of the audit log, as `GET /elsa/api/audit` has it."),
-            "A change that somebody made.",
+            Kind("audit-event"),
+            "A change that somebody made: an entry of the audit log, as `GET /elsa/api/audit` has it.",
         )
         .kept(subject::EVENTS_STREAM),
         Channel::new(

@@ -71,6 +71,18 @@ pub(crate) struct Submitted {
     plan_id: String,
 }
 
+/// A plan that was asked to stop.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Stopped {
+    plan_id: String,
+    /// It was stopped by this call; false for one that was over already.
+    stopped: bool,
+    /// `Completed` or `Failed`.
+    status: String,
+    completed_at: Option<String>,
+}
+
 /// A plan, its progress, and one page of its jobs.
 #[derive(ToSchema)]
 #[serde(rename_all = "camelCase")]

@@ -170,6 +170,7 @@ pub(crate) struct NatsFigures {
 pub(crate) struct StreamShown {
     name: String,
     is_bucket: bool,
+    is_object_store: bool,
     /// Messages, or values of keys.
     messages: u64,
     bytes: u64,

@@ -111,6 +111,8 @@ pub(crate) struct RetractedDefinition {
     everywhere: Option<bool>,
     /// Nodes that have not confirmed it yet.
     missing: Option<Vec<String>>,
+    /// Why it is not known which nodes have it: no cache-notifier has answered. Absent otherwise.
+    unconfirmed: Option<String>,
 }
 
 /// A definition that was imported, with the members that tell what the import did.
@@ -133,6 +135,8 @@ pub(crate) struct ImportedDefinition {
     everywhere: Option<bool>,
     /// Nodes that have not confirmed it yet.
     missing: Option<Vec<String>>,
+    /// Why it is not known which nodes have it: no cache-notifier has answered. Absent otherwise.
+    unconfirmed: Option<String>,
     /// Revision of the published pointer; 0 if the cluster could not be reached yet.
     revision: Option<u64>,
 }

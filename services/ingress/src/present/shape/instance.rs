@@ -332,6 +332,20 @@ pub(crate) struct UnfinishedInstances {
     counted_max: u64,
     /// A state has as many as are counted: there may be more.
     is_cut_short: bool,
+    /// The time from which faulted instances are counted.
+    faulted_since: String,
+    /// The faulted instances of the definitions that are asked for; a definition without any is not there.
+    faulted: Vec<FaultedOfDefinition>,
+    /// As many are faulted as are counted: there may be more.
+    is_faulted_cut_short: bool,
+}
+
+/// The instances of a definition that faulted.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FaultedOfDefinition {
+    definition_id: String,
+    count: u64,
 }
 
 /// The instances of a definition that have not ended.

@@ -75,3 +75,10 @@ pub(crate) struct TestCases {
     /// The text of a test file, in YAML or JSON.
     cases: String,
 }
+
+/// A test file to read or to write.
+#[derive(ToSchema)]
+pub(crate) struct TestCasesCheck {
+    /// The text of a test file, in YAML or JSON, or its content as an object.
+    cases: Value,
+}

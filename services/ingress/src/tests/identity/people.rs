@@ -4,6 +4,19 @@ const USERS: &str = "/elsa/api/identity/users";
 const ROLES: &str = "/elsa/api/identity/roles";
 const APPLICATIONS: &str = "/elsa/api/identity/applications";
 
+/// The audit log names keys by their ids, and people ask who made one.
+#[tokio::test]
+async fn a_key_says_whose_it_is() {
+    let world = world().await;
+    let admin = login(&world, "admin", PASSWORD).await;
+    let body = json!({"name": "ci", "permissions": ["read:nodes"]});
+    let made = admin.post(&world, "/elsa/api/api-keys", &body).await.expect(201);
+    assert_eq!(made["owner"], "admin", "{made}");
+    let listed = admin.get(&world, "/elsa/api/api-keys").await.expect(200);
+    let key = &listed["items"][0];
+    assert_eq!((&key["id"], &key["owner"]), (&made["id"], &json!("admin")), "{listed}");
+}
+
 #[tokio::test]
 async fn answers_have_no_secret_but_those_that_were_drawn() {
     let world = world().await;

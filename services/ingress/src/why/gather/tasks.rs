@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bus::{Pool, Stream};
-use model::Bookmark;
+use futures::future::join_all;
+use model::{Bookmark, Timestamp};
 use protocol::{TaskRequest, subject};
+use tokio::time::Instant;
 
 use super::{TASKS_MAX, asked};
 use crate::record::Seen;
@@ -14,13 +16,13 @@ use crate::{App, Problem};
 /// Tasks of one type among which those of the instance are looked for.
 const WAITING_READ: usize = 64;
 
-/// The tasks at these bookmarks.
+/// The tasks at these bookmarks, and what is not known of them.
 pub(super) async fn tasks(
     app: &App,
     seen: &Seen,
     waits: &[Bookmark],
-    unknown: &mut Vec<String>,
-) -> Result<Tasks, Problem> {
+    until: Instant,
+) -> Result<(Tasks, Vec<String>), Problem> {
     let open = waits.iter().filter_map(|wait| {
         let (bookmark, task, _) = seen.state().open_task(&wait.id)?;
         let fact = TaskFact {
@@ -34,7 +36,7 @@ pub(super) async fn tasks(
     });
     let mut tasks = Tasks { open: open.collect(), pools: BTreeMap::new() };
     if tasks.open.is_empty() {
-        return Ok(tasks);
+        return Ok((tasks, Vec::new()));
     }
     // Before the consumers are asked: what has left the outbox by now is among what they count.
     let looked: Vec<_> =
@@ -46,40 +48,43 @@ pub(super) async fn tasks(
     }
     let kinds: BTreeSet<_> =
         tasks.open.values().take(TASKS_MAX).map(|task| task.kind.clone()).collect();
-    let pools = match asked("the consumers of tasks", app.cx.bus.task_pools()).await {
+    let pools = match asked("the consumers of tasks", until, app.cx.bus.task_pools()).await {
         Ok(pools) => pools,
-        Err(reason) => {
-            unknown.push(reason);
-            return Ok(tasks);
-        }
+        Err(reason) => return Ok((tasks, vec![reason])),
     };
-    for pool in pools {
-        let kind = (pool.task_type.clone(), pool.version);
-        if kinds.contains(&kind) {
-            tasks.pools.insert(kind, fact(app, &pool, unknown).await);
-        }
+    let wanted =
+        pools.iter().filter(|pool| kinds.contains(&(pool.task_type.clone(), pool.version)));
+    let looks = wanted.map(async |pool| (pool, fact(app, pool, until).await));
+    let mut unknown = Vec::new();
+    for (pool, (fact, unread)) in join_all(looks).await {
+        tasks.pools.insert((pool.task_type.clone(), pool.version), fact);
+        unknown.extend(unread);
     }
-    Ok(tasks)
+    Ok((tasks, unknown))
 }
 
-async fn fact(app: &App, pool: &Pool, unknown: &mut Vec<String>) -> PoolFact {
+async fn fact(app: &App, pool: &Pool, until: Instant) -> (PoolFact, Option<String>) {
     let mut fact = PoolFact {
         waiting: pool.waiting,
         in_progress: pool.in_progress,
         oldest_waiting: pool.oldest_waiting,
         first_waiting: BTreeSet::new(),
+        made_at: pool.made_at,
+        ack_wait: pool.ack_wait,
     };
     if pool.waiting == 0 {
-        return fact;
+        return (fact, None);
     }
     let own = subject::task(&pool.task_type, pool.version);
     let read = app.cx.bus.select(Stream::Tasks, &own, pool.delivered + 1, WAITING_READ);
-    match asked("the tasks that wait", read).await {
+    match asked("the tasks that wait", until, read).await {
         Ok(read) => {
-            let ids = read.iter().filter_map(|(.., message)| message.id());
+            let is_new = |at: Timestamp| pool.made_at.is_some_and(|made_at| made_at <= at);
+            let new = read.iter().filter(|(_, stored_at, _)| is_new(*stored_at));
+            let ids = new.filter_map(|(.., message)| message.id());
             fact.first_waiting = ids.map(str::to_owned).collect();
+            (fact, None)
         }
-        Err(reason) => unknown.push(reason),
+        Err(reason) => (fact, Some(reason)),
     }
-    fact
 }

@@ -81,6 +81,12 @@ fn a_call_that_is_made_again_says_what_failed() {
     let said = "Its call POST https://pay of activity charge failed: the answer has the status code \
                 503; attempt 3 of 5 is made at ";
     assert!(pause.says.starts_with(said), "{}", pause.says);
+    let now = &pause.actions[0];
+    assert_eq!(now.what, "make it now");
+    let expected = "staunch instance resume i-1 --bookmark b2";
+    assert_eq!(now.staunch.as_deref(), Some(expected));
+    assert!(now.nats.as_ref().unwrap().starts_with("nats req staunch.api.resume.i-1 "));
+    assert!(now.curl.as_ref().unwrap().contains("/workflow-instances/i-1/resume"));
 
     let facts = Facts { calls: vec![CallFact { attempt: 3, ..call() }], journal: lines, ..base() };
     let found = findings(&facts);

@@ -21,12 +21,20 @@ fn pool(oldest_waiting: Timestamp) -> PoolFact {
         in_progress: 1,
         oldest_waiting: Some(oldest_waiting),
         first_waiting: ["t8.1".to_owned()].into(),
+        made_at: Some(ago(900)),
+        ack_wait: Duration::from_secs(30),
     }
 }
 
 /// A consumer that has handed out all that it had.
 fn without_waiting(in_progress: u64) -> PoolFact {
-    PoolFact { waiting: 0, in_progress, oldest_waiting: None, first_waiting: BTreeSet::new() }
+    PoolFact {
+        waiting: 0,
+        in_progress,
+        oldest_waiting: None,
+        first_waiting: BTreeSet::new(),
+        ..pool(ago(0))
+    }
 }
 
 /// What is said of an instance that waits for this task.
@@ -55,6 +63,19 @@ fn a_task_behind_one_that_waits_is_not_taken() {
     says_nothing_more(&said(of(1), pool(ago(179))));
 }
 
+/// The consumer before this one may have handed it out.
+#[test]
+fn nothing_is_said_of_a_task_that_is_older_than_its_consumer() {
+    for (made_at, is_sure) in [(Some(ago(181)), true), (Some(ago(179)), false), (None, false)] {
+        let says = said(of(1), PoolFact { made_at, ..pool(ago(200)) });
+        if is_sure {
+            assert!(says.ends_with(" No worker has taken it yet."), "{says}");
+        } else {
+            says_nothing_more(&says);
+        }
+    }
+}
+
 #[test]
 fn a_task_that_is_among_those_that_wait_is_not_taken() {
     let first = PoolFact { first_waiting: ["t9.1".to_owned()].into(), ..pool(ago(179)) };
@@ -69,9 +90,11 @@ fn a_task_that_is_among_those_that_wait_is_not_taken() {
 #[test]
 fn a_task_is_taken_where_none_waits_and_some_are_in_progress() {
     let says = said(of(1), without_waiting(1));
-    assert!(says.ends_with(" A worker has taken it."), "{says}");
+    let goes_on = "; if that one dies, the task goes to the next that asks, 30 s (ack_wait) after its \
+                   last sign of life.";
+    assert!(says.ends_with(&format!(" A worker has taken it{goes_on}")), "{says}");
     let says = said(TaskFact { attempt: 2, ..of(1) }, without_waiting(1));
-    assert!(says.ends_with(" A worker has taken attempt 2."), "{says}");
+    assert!(says.ends_with(&format!(" A worker has taken attempt 2{goes_on}")), "{says}");
     says_nothing_more(&said(of(1), without_waiting(0)));
     // It may be in the outbox still.
     says_nothing_more(&said(TaskFact { is_published: false, ..of(1) }, without_waiting(1)));

@@ -18,6 +18,8 @@ pub(crate) struct Applied {
     pub(crate) what: &'static str,
     pub(crate) everywhere: bool,
     pub(crate) missing: Vec<String>,
+    /// Why it is not known which nodes have it; empty if that is known.
+    pub(crate) unconfirmed: String,
     /// The workflows that use it and were published again for it.
     pub(crate) users: u64,
     /// What its author should know.
@@ -41,10 +43,31 @@ impl Applied {
             },
             everywhere: body.get("everywhere").and_then(Value::as_bool).unwrap_or(true),
             missing: list("missing").iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+            unconfirmed: output::text(body, "unconfirmed"),
             users: body.get("consumingWorkflowCount").and_then(Value::as_u64).unwrap_or_default(),
             warnings: list("validationWarnings"),
         }
     }
+
+    /// What is said where not every node has it.
+    pub(crate) fn late(&self) -> Option<String> {
+        if self.everywhere {
+            return None;
+        }
+        let unknown = "it is not known whether all nodes have it";
+        Some(match (self.missing.join(", ").as_str(), self.unconfirmed.as_str()) {
+            ("", "") => unknown.to_owned(),
+            ("", why) => format!("{unknown}: {why}"),
+            (missing, "") => format!("not yet known to {missing}; see `staunch doctor`"),
+            // Of a workflow that uses it, perhaps.
+            (missing, why) => format!("not yet known to {missing}; {unknown}: {why}"),
+        })
+    }
+}
+
+/// What is said of the answer to a publication or retraction of which not every node knows.
+pub(crate) fn late(body: &Value) -> Option<String> {
+    Applied::read(body, true).late()
 }
 
 /// Imports one document and publishes it.
@@ -113,6 +136,7 @@ async fn unchanged(client: &Client, document: &Value) -> Result<Option<Applied>,
         what: "unchanged",
         everywhere: true,
         missing: Vec::new(),
+        unconfirmed: String::new(),
         users: 0,
         warnings: Vec::new(),
     }))
@@ -135,12 +159,8 @@ pub(super) fn leave_out_warnings_of_each_other(applied: &mut [Applied]) {
 /// # Errors
 /// When standard output is closed.
 pub(super) fn print(applied: &[Applied], format: Format) -> Result<(), Failure> {
-    for slow in applied.iter().filter(|applied| !applied.everywhere) {
-        say::message(&format!(
-            "{}: not yet known to {}; see `staunch doctor`",
-            slow.definition_id,
-            slow.missing.join(", ")
-        ));
+    for (one, late) in applied.iter().filter_map(|one| Some((one, one.late()?))) {
+        say::message(&format!("{}: {late}", one.definition_id));
     }
     for used in applied.iter().filter(|applied| applied.users > 0) {
         say::message(&format!("{}: {}", used.definition_id, published_again(used.users)));
@@ -165,10 +185,37 @@ pub(crate) fn published_again(users: u64) -> String {
 }
 
 fn as_json(applied: &Applied) -> Value {
-    let Applied { definition_id, version, what, everywhere, missing, users, warnings } = applied;
-    json!({
+    let Applied { definition_id, version, what, everywhere, missing, users, warnings, .. } =
+        applied;
+    let mut shown = json!({
         "definitionId": definition_id, "version": version.parse::<u32>().ok(), "state": what,
         "everywhere": everywhere, "missing": missing,
         "consumingWorkflowCount": users, "warnings": warnings
-    })
+    });
+    if !applied.unconfirmed.is_empty() {
+        shown["unconfirmed"] = json!(applied.unconfirmed);
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_everywhere_names_nodes_only_where_they_were_asked() {
+        let of = |body: Value| late(&body);
+        assert_eq!(of(json!({"everywhere": true, "missing": []})), None);
+        assert_eq!(of(json!({"workflowDefinition": {}})), None, "a draft");
+        let slow = of(json!({"everywhere": false, "missing": ["n1", "n2"]})).unwrap();
+        assert_eq!(slow, "not yet known to n1, n2; see `staunch doctor`");
+        let why = "no cache-notifier has answered within 12 s";
+        let body = json!({"everywhere": false, "missing": [], "unconfirmed": why});
+        let unknown = of(body.clone()).unwrap();
+        assert_eq!(unknown, format!("it is not known whether all nodes have it: {why}"));
+        let both = of(json!({"everywhere": false, "missing": ["n1"], "unconfirmed": why})).unwrap();
+        assert!(both.starts_with("not yet known to n1; ") && both.ends_with(why), "{both}");
+        let applied = Applied::read(&body, true);
+        assert_eq!(as_json(&applied)["unconfirmed"], why);
+    }
 }

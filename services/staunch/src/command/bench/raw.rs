@@ -63,7 +63,8 @@ pub(super) fn table(bounds: &[Bound]) -> Result<(), Failure> {
     output::table(&["BOUND", "IN FLIGHT", "PER SECOND", "P50 MS", "P99 MS", "WHAT"], &rows)
 }
 
-fn row(bound: &Bound) -> Vec<String> {
+/// A bound as a row of a table.
+pub(super) fn row(bound: &Bound) -> Vec<String> {
     vec![
         bound.name.to_owned(),
         bound.in_flight.to_string(),

@@ -1,16 +1,39 @@
 //! The report of a measurement, as a table or as JSON.
 
+use ::raw::Bound;
 use load::{Figures, Report};
 use serde_json::{Value, json};
 
 use crate::output::{self, Format};
 use crate::{Failure, say};
 
-/// One measurement, and the cluster that was measured.
+use super::raw;
+
+/// One measurement, the cluster that was measured, and what was measured beside it.
 #[derive(Debug)]
 pub(super) struct Measured {
     pub(super) report: Report,
     pub(super) about: Vec<String>,
+    /// What the measurement is to be compared with, from the same run.
+    pub(super) beside: Vec<Bound>,
+}
+
+/// The figures of a scenario, as something to compare with.
+pub(super) fn bound(report: &Report) -> Bound {
+    let times = report.times.last();
+    Bound {
+        name: report.scenario.name(),
+        what: report.scenario.what().to_owned(),
+        in_flight: report.lanes,
+        throughput: report.throughput,
+        p50: times.map_or(0.0, |times| times.p50),
+        p99: times.map_or(0.0, |times| times.p99),
+    }
+}
+
+/// The share of a bound's rate that a measurement reaches; none of a bound that is no rate.
+fn part(report: &Report, bound: &Bound) -> Option<f64> {
+    (bound.throughput > 0.0).then(|| report.throughput / bound.throughput)
 }
 
 /// Prints the report.
@@ -44,11 +67,18 @@ pub(super) fn as_json(measured: &Measured) -> Result<Value, Failure> {
     let failed = |error| Failure::failed(format!("the report cannot be written: {error}"));
     let mut body = serde_json::to_value(&measured.report).map_err(failed)?;
     body["about"] = json!(measured.about);
+    let mut beside = Vec::new();
+    for bound in &measured.beside {
+        let mut one = serde_json::to_value(bound).map_err(failed)?;
+        one["part"] = json!(part(&measured.report, bound));
+        beside.push(one);
+    }
+    body["beside"] = Value::Array(beside);
     Ok(body)
 }
 
 fn table(measured: &Measured) -> Result<(), Failure> {
-    let Measured { report, about } = measured;
+    let Measured { report, about, beside } = measured;
     for line in about {
         say::data(line)?;
     }
@@ -67,7 +97,20 @@ fn table(measured: &Measured) -> Result<(), Failure> {
         ]
     });
     let rows: Vec<_> = rows.collect();
-    output::table(&["PROCESS", "CORES", "CPU MS EACH", "MIB"], &rows)
+    output::table(&["PROCESS", "CORES", "CPU MS EACH", "MIB"], &rows)?;
+    if beside.is_empty() {
+        return Ok(());
+    }
+    say::data("")?;
+    let rows = beside.iter().map(|bound| {
+        let mut row = raw::row(bound);
+        let part = part(report, bound).map(|part| format!("{part:.3}"));
+        row.insert(row.len().saturating_sub(1), part.unwrap_or_default());
+        row
+    });
+    let headings =
+        ["BESIDE IT", "IN FLIGHT", "PER SECOND", "P50 MS", "P99 MS", "REACHED OF IT", "WHAT"];
+    output::table(&headings, &rows.collect::<Vec<_>>())
 }
 
 /// The main figures on one line.
@@ -152,10 +195,15 @@ mod tests {
 
     #[test]
     fn programs_get_the_same_figures() {
-        let measured = Measured { report: report(), about: vec!["one node".to_owned()] };
+        let start = Report { scenario: Scenario::Start, throughput: 400.0, ..report() };
+        let beside = vec![bound(&start)];
+        let measured = Measured { report: report(), about: vec!["one node".to_owned()], beside };
         let body = as_json(&measured).unwrap();
         assert_eq!((&body["scenario"], &body["transport"]), (&json!("timer"), &json!("nats")));
         assert_eq!((&body["done"], &body["about"][0]), (&json!(300), &json!("one node")));
         assert_eq!(body["times"][0]["count"], 1);
+        let beside = &body["beside"][0];
+        assert_eq!((&beside["name"], &beside["part"]), (&json!("start"), &json!(0.25)));
+        assert!(beside["p50"].as_f64().unwrap() > 3.0, "{beside}");
     }
 }

@@ -47,6 +47,7 @@ impl Stage {
     ) -> Result<Self, Failure> {
         let began = Instant::now();
         refuse_what_it_brings(&settings)?;
+        say::progress(&format!("Studio: {}/", settings.public_url()));
         let handed = handed(given, &settings);
         let folder = tempfile::Builder::new()
             .prefix("staunch-demo-")
@@ -83,9 +84,8 @@ impl Stage {
         let document: Value = serde_json::from_str(EXAMPLE)
             .map_err(|error| Failure::failed(format!("the example is not JSON: {error}")))?;
         let applied = apply(&self.client, &document).await?;
-        if !applied.everywhere {
-            let missing = applied.missing.join(", ");
-            return Err(Failure::failed(format!("the example is not known to {missing}")));
+        if let Some(late) = applied.late() {
+            return Err(Failure::failed(format!("the example is published, but {late}")));
         }
         self.line(&format!(
             "workflow {} version {} (Elsa 3 JSON) is published; every node knows it",

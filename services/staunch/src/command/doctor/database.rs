@@ -125,8 +125,9 @@ pub(super) fn work(work: &Result<Work, String>, has_timer: bool) -> Vec<Check> {
         let found = counted(*unpublished, one, many);
         let advice = match has_timer {
             true => {
-                "see with `staunch worker ls` whether a type without workers has more tasks than its \
-                 share of the stream, and in the log of the executors why they are left to the sweep"
+                "compare `staunch task ls`, all tasks, with `staunch worker ls`, those in the stream: a \
+                 type without workers may have more than its share; see in the log of the executors \
+                 why they are left to the sweep"
             }
             false => whose,
         };

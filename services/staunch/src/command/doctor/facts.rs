@@ -22,6 +22,8 @@ pub(crate) struct Facts {
     pub(crate) work: Option<Result<Work, String>>,
     /// One for each address that was asked.
     pub(crate) servers: Vec<Server>,
+    /// What workflows listen to and does not exist, as a server says it.
+    pub(crate) lost_sources: Vec<LostSource>,
     pub(crate) host: Host,
     /// The certificates that the settings name.
     pub(crate) certificates: Vec<chassis::Certificate>,
@@ -96,12 +98,23 @@ pub(crate) struct Server {
     pub(crate) clock_apart: Option<u64>,
     /// Its version, or why it does not answer.
     pub(crate) version: Result<String, String>,
+    /// It does not take the key of the caller, or that may not ask it.
+    pub(crate) is_refusing: bool,
     /// Why it is not ready.
     pub(crate) unready: Option<String>,
     /// It lets callers without credentials in.
     pub(crate) is_open: bool,
     /// Its address is of this machine alone.
     pub(crate) is_here: bool,
+}
+
+/// A stream, a bucket or an object store that workflows listen to, and that does not exist.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LostSource {
+    /// Its kind and its name.
+    pub(crate) source: String,
+    /// The definitions that listen to it.
+    pub(crate) definitions: String,
 }
 
 /// This machine.

@@ -14,9 +14,12 @@ use serde_json::Value;
 use store::{CommandFilter, Store};
 use tokio::time::Instant;
 
-use super::facts::{Cluster, Facts, Host, PlaceSeen, Server, SettingsSeen, Unanswered, Work};
+use super::facts::{
+    Cluster, Facts, Host, LostSource, PlaceSeen, Server, SettingsSeen, Unanswered, Work,
+};
 use crate::client::Client;
-use crate::command::health;
+use crate::command::{health, listener};
+use crate::failure::Kind;
 use crate::{Failure, database};
 use api_client::Reading;
 
@@ -32,6 +35,8 @@ const ANSWER_MAX: Duration = Duration::from_secs(5);
 const EXECUTOR_MAX: Duration = Duration::from_secs(2);
 /// How long one part may take as a whole.
 const PART_MAX: Duration = Duration::from_secs(60);
+/// What is said of a server that does not answer.
+const HINT: &str = "is it running?";
 const CLOCK_APART: &str = "staunch_clock_apart_seconds";
 /// Servers that are asked, if there are more.
 const SERVERS_MAX: usize = 16;
@@ -48,10 +53,11 @@ pub(super) async fn facts(server: Option<String>, settings: &Settings) -> Facts 
     };
     let key = settings.api_key.as_ref().map(|key| key.expose().to_owned());
     let asked = places.into_iter().map(|(url, nodes)| {
-        let key = key.clone();
+        let key = key.as_deref();
         async move { Server { nodes, ..ask_server(url, key).await } }
     });
     let servers = join_all(asked).await;
+    let lost_sources = lost_sources(&servers, key.as_deref()).await;
     let host = Host { folder: folder(settings), descriptors: descriptors() };
     // The clocks are compared at one moment, whatever was asked in between.
     let now = SystemClock.now();
@@ -72,6 +78,7 @@ pub(super) async fn facts(server: Option<String>, settings: &Settings) -> Facts 
         database,
         work,
         servers,
+        lost_sources,
         host,
         certificates,
     }
@@ -199,26 +206,56 @@ pub(super) fn places(members: &[Member]) -> Vec<(String, Vec<String>)> {
     places
 }
 
-async fn ask_server(url: String, key: Option<String>) -> Server {
+/// What workflows listen to and does not exist, by the first server that says it. A caller who may not
+/// read it leaves it unknown.
+async fn lost_sources(servers: &[Server], key: Option<&str>) -> Vec<LostSource> {
+    for server in servers.iter().filter(|server| server.version.is_ok()) {
+        let Ok(client) = Client::to(&server.url, key) else { continue };
+        let client = client.with_patience(ANSWER_MAX, HINT);
+        let path = format!("/cluster/listeners?pageSize={COUNTED_MAX}");
+        if let Ok(listeners) = client.get(&path).await {
+            return lost(&listeners);
+        }
+    }
+    Vec::new()
+}
+
+/// The sources that do not exist, in the answer of a server.
+fn lost(listeners: &Value) -> Vec<LostSource> {
+    let items = listeners.get("items").and_then(Value::as_array).into_iter().flatten();
+    let lost = items.filter(|item| crate::output::text(item, "state") == "noStream");
+    lost.map(|item| {
+        let kind = match crate::output::text(item, "kind").as_str() {
+            "bucket" => "bucket",
+            "objectStore" => "object store",
+            _ => "stream",
+        };
+        let source = format!("the {kind} {}", crate::output::text(item, "name"));
+        LostSource { source, definitions: listener::definitions(item) }
+    })
+    .collect()
+}
+
+async fn ask_server(url: String, key: Option<&str>) -> Server {
     let is_here = is_here(&url);
-    let silent = |reason: String| Server {
+    let silent = |failure: Failure| Server {
         url: url.clone(),
         nodes: Vec::new(),
         node: None,
         clock_apart: None,
-        version: Err(reason),
+        is_refusing: failure.kind == Kind::Forbidden,
+        version: Err(failure.message),
         unready: None,
         is_open: false,
         is_here,
     };
-    let hint = "is it running?";
-    let client = match Client::to(&url, key.as_deref()) {
-        Ok(client) => client.with_patience(ANSWER_MAX, hint),
-        Err(failure) => return silent(failure.message),
+    let client = match Client::to(&url, key) {
+        Ok(client) => client.with_patience(ANSWER_MAX, HINT),
+        Err(failure) => return silent(failure),
     };
     let version = match client.get("/package/version").await {
         Ok(answer) => crate::output::text(&answer, "packageVersion"),
-        Err(failure) => return silent(failure.message),
+        Err(failure) => return silent(failure),
     };
     let ready = client.open(&format!("{}/health/ready", client.server())).await;
     let unready = ready.err().map(unready);
@@ -235,6 +272,7 @@ async fn ask_server(url: String, key: Option<String>) -> Server {
         clock_apart: clock
             .and_then(|clock| Some(Duration::try_from_secs_f64(clock).ok()?.as_secs())),
         version: Ok(version),
+        is_refusing: false,
         unready,
         is_open,
         is_here,
@@ -298,7 +336,6 @@ fn descriptors() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::failure::Kind;
 
     #[test]
     fn a_node_that_is_not_ready_says_why() {
@@ -313,6 +350,27 @@ mod tests {
         let body = Some(Box::new(serde_json::json!({ "checks": checks })));
         let expected = format!("nats: {nats}; cluster: cut off");
         assert_eq!(unready(Failure { body, ..failure() }), expected);
+    }
+
+    #[test]
+    fn what_workflows_listen_to_and_is_not_there_is_named() {
+        let item = |kind: &str, name: &str, state: &str| {
+            serde_json::json!({"kind": kind, "name": name, "state": state, "definitionCount": 3,
+                "definitions": [{"definitionId": "a"}, {"definitionId": "b"}]})
+        };
+        let items = serde_json::json!({"items": [
+            item("stream", "ORDERS", "noStream"),
+            item("stream", "BILLS", "listening"),
+            item("bucket", "config", "noStream"),
+            item("objectStore", "files", "noStream"),
+        ]});
+        let named = ["the stream ORDERS", "the bucket config", "the object store files"];
+        let definitions = "a, b and 1 more".to_owned();
+        let expected = named.map(|source| LostSource {
+            source: source.to_owned(),
+            definitions: definitions.clone(),
+        });
+        assert_eq!(lost(&items), expected);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use chassis::Certificate;
 use model::Timestamp;
 
 use super::check::Check;
-use super::facts::{Facts, Host, PlaceSeen, Server, SettingsSeen};
+use super::facts::{Facts, Host, LostSource, PlaceSeen, Server, SettingsSeen};
 use super::{broker, cluster, database};
 
 /// Clocks that differ by more make figures and logs hard to read.
@@ -15,6 +15,8 @@ const SKEW_NOTED: Duration = Duration::from_millis(500);
 const SKEW_BAD: Duration = Duration::from_secs(5);
 /// A process with fewer descriptors refuses connections early.
 const DESCRIPTORS_ADVISED: u64 = 4_096;
+/// What does not exist and is listened to, if there is more of it.
+const SOURCES_SHOWN: usize = 20;
 const GIB: u64 = 1024 * 1024 * 1024;
 
 /// Every check, area by area.
@@ -30,6 +32,7 @@ pub(super) fn judge(facts: &Facts) -> Vec<Check> {
     );
     checks.extend(facts.payload_places.iter().map(payload_place));
     checks.extend(servers(&facts.servers));
+    checks.extend(facts.lost_sources.iter().take(SOURCES_SHOWN).map(lost_source));
     checks.extend(unasked(facts));
     checks.extend(without_tls(&facts.servers, &facts.settings));
     checks.extend(facts.servers.iter().filter_map(clock_of_node));
@@ -156,6 +159,17 @@ fn payload_place((place, written): &PlaceSeen) -> Check {
     }
 }
 
+/// Something that workflows listen to, and that does not exist.
+fn lost_source(lost: &LostSource) -> Check {
+    let LostSource { source, definitions } = lost;
+    let found = format!(
+        "{source} does not exist, and {definitions} listens to it: no message comes from it"
+    );
+    let advice = "make it, or correct its name in the workflow: executors look for it again and again \
+                  (`staunch listener ls`)";
+    Check::warn("work", found, advice)
+}
+
 fn servers(servers: &[Server]) -> Vec<Check> {
     let mut checks = Vec::new();
     let here = chassis::version();
@@ -163,6 +177,15 @@ fn servers(servers: &[Server]) -> Vec<Check> {
         let url = &server.url;
         let version = match &server.version {
             Ok(version) => version,
+            Err(reason) if server.is_refusing => {
+                let advice = "give the key of a caller with --api-key or STAUNCH_API_KEY";
+                checks.push(Check::bad(
+                    "api",
+                    format!("{url} refuses to answer: {reason}"),
+                    advice,
+                ));
+                continue;
+            }
             Err(reason) => {
                 let advice = "start it, or name another with --server";
                 checks.push(Check::bad("api", format!("{url} does not answer: {reason}"), advice));

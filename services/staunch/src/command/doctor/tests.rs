@@ -8,7 +8,7 @@ use node::{BrokerSeen, ConsumerSeen, DatabaseSeen, StreamSeen};
 use protocol::{Runtime, Taking};
 
 use super::check::Grade::{self, Bad, Ok as Fine, Warn};
-use super::facts::{Cluster, Facts, Host, Server, SettingsSeen, Unanswered, Work};
+use super::facts::{Cluster, Facts, Host, LostSource, Server, SettingsSeen, Unanswered, Work};
 use super::gather::places;
 use super::judge::judge;
 
@@ -99,10 +99,12 @@ fn sound() -> Facts {
             node: Some("n1".to_owned()),
             clock_apart: Some(0),
             version: Ok(chassis::version().to_owned()),
+            is_refusing: false,
             unready: None,
             is_open: true,
             is_here: true,
         }],
+        lost_sources: Vec::new(),
         host: Host {
             folder: Some(("/data".into(), 50 << 30, 100 << 30)),
             descriptors: Some(65_536),
@@ -345,6 +347,19 @@ const REST: &[Row] = &[
     (Bad, "5001 does not answer: refused", "--server", |f| {
         f.servers[0].version = Err("refused".to_owned());
     }),
+    (Bad, "5001 refuses to answer: the API key is not known", "--api-key", |f| {
+        f.servers[0].version = Err("the API key is not known, or has expired".to_owned());
+        f.servers[0].is_refusing = true;
+    }),
+    (
+        Warn,
+        "the stream ORDERS does not exist, and a, b listens to it",
+        "staunch listener ls",
+        |f| {
+            let (source, definitions) = ("the stream ORDERS".to_owned(), "a, b".to_owned());
+            f.lost_sources = vec![LostSource { source, definitions }];
+        },
+    ),
     (Bad, "5001 is not ready: nats", "log", |f| f.servers[0].unready = Some("nats".to_owned())),
     (Warn, "runs version 0.0.9", "upgrade", |f| f.servers[0].version = Ok("0.0.9".to_owned())),
     (Bad, "lets every caller in", "--auth", |f| f.servers[0].is_here = false),

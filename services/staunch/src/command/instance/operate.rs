@@ -163,6 +163,11 @@ pub(super) enum Plan {
         )]
         status: Option<String>,
     },
+    /// Stops a plan: it begins no more jobs, and what it has done stays done
+    Stop {
+        /// Its id
+        id: String,
+    },
 }
 
 /// Runs one operation.
@@ -338,6 +343,13 @@ fn set(text: &str) -> Result<Value, Failure> {
     Ok(json!({"type": "ModifyVariable", "variableId": name, "value": value}))
 }
 
+fn must_be_plan(id: &str) -> Result<(), Failure> {
+    if id.is_empty() || id.contains('/') {
+        return Err(Failure::usage(format!("{id:?} is not the id of a plan")));
+    }
+    Ok(())
+}
+
 async fn plan(client: &Client, verb: Plan, format: Format) -> Result<(), Failure> {
     match verb {
         Plan::Submit { alterations, filter, dry_run } => {
@@ -357,10 +369,12 @@ async fn plan(client: &Client, verb: Plan, format: Format) -> Result<(), Failure
                 Format::Table => say::data(&output::text(&answer, "planId")),
             }
         }
+        Plan::Stop { id } => {
+            must_be_plan(&id)?;
+            output::json(&client.post(&format!("/alterations/{id}/stop"), &json!({})).await?.body)
+        }
         Plan::Get { id, status } => {
-            if id.is_empty() || id.contains('/') {
-                return Err(Failure::usage(format!("{id:?} is not the id of a plan")));
-            }
+            must_be_plan(&id)?;
             let status = status.map(|status| format!("?status={status}")).unwrap_or_default();
             output::json(&client.get(&format!("/alterations/{id}{status}")).await?)
         }

@@ -57,6 +57,36 @@ fn an_input_that_a_server_refuses_is_refused() {
 }
 
 #[test]
+fn a_definition_may_have_its_tests_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("greet.json");
+    let tests = json!({"tests": {
+        "it greets": {"expect": {"lines": ["hello"]}},
+        "it does not": {"expect": {"lines": []}}}});
+    let root = json!({"type": "Elsa.WriteLine", "id": "say", "text": "hello"});
+    let with = |custom: Value| {
+        let definition = json!({"definitionId": "greet", "customProperties": custom, "root": root});
+        std::fs::write(&file, serde_json::to_string_pretty(&definition).unwrap()).unwrap();
+    };
+    with(json!({"Staunch.Tests": tests}));
+    let (outcomes, _) = played(&file);
+    let passed: Vec<_> = outcomes.iter().map(|outcome| outcome.differences.is_empty()).collect();
+    assert_eq!(passed, [true, false]);
+    let told = &outcomes[1].differences[0];
+    let lines = std::fs::read_to_string(&file).unwrap();
+    let at = lines.lines().position(|line| line.contains("\"lines\": []")).unwrap() + 1;
+    assert!(told.starts_with(&format!("line {at}: lines differs")), "{told}");
+
+    let refusal = || read(&file).map(drop).unwrap_err().to_string();
+    with(json!({}));
+    assert!(refusal().contains("definition without tests"), "{}", refusal());
+    with(json!({"Staunch.Tests": {"tests": {"it": {}}}}));
+    assert!(refusal().contains("cannot use"), "{}", refusal());
+    std::fs::write(&file, "{\"tests\": {\"it\": {\"expect\": {}}}}").unwrap();
+    assert!(refusal().contains("there is no definition beside"), "{}", refusal());
+}
+
+#[test]
 fn files_may_begin_with_a_byte_order_mark() {
     let definition = "\u{feff}root: {type: WriteLine, text: x}\n";
     let folder = written(definition, "\u{feff}tests: {it: {expect: {lines: [x]}}}\n");

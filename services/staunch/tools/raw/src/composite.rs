@@ -54,8 +54,8 @@ impl Kind {
 struct Hand {
     kind: Kind,
     broker: Broker,
-    database: Database,
-    group: Group,
+    /// None where messages alone are measured.
+    rows: Option<(Database, Group)>,
 }
 
 impl Hand {
@@ -65,10 +65,12 @@ impl Hand {
             Kind::Unlocked | Kind::Messages => None,
             Kind::Grouped | Kind::Single => Some(self.broker.create(key).await?),
         };
-        match self.kind {
-            Kind::Single => self.database.commit(&[Burst::new()]).await?,
-            Kind::Grouped | Kind::Unlocked => self.group.commit(Burst::new()).await?,
-            Kind::Messages => {}
+        match (self.kind, &self.rows) {
+            (Kind::Messages, _) | (_, None) => {}
+            (Kind::Single, Some((database, _))) => database.commit(&[Burst::new()]).await?,
+            (Kind::Grouped | Kind::Unlocked, Some((_, group))) => {
+                group.commit(Burst::new()).await?;
+            }
         }
         if let Some(revision) = lock {
             self.broker.remove(key, revision).await?;
@@ -78,10 +80,11 @@ impl Hand {
     }
 }
 
-/// Keeps this number of messages in flight, from the pull to the ack.
+/// Keeps this number of messages in flight, from the pull to the ack. Without a database it is those of
+/// messages alone.
 pub(crate) async fn measure(
     broker: &Broker,
-    database: &Database,
+    database: Option<&Database>,
     kind: Kind,
     in_flight: usize,
     length: Duration,
@@ -93,8 +96,8 @@ pub(crate) async fn measure(
         broker.send().await?;
     }
     let mut messages = broker.consumer(&queue).await?;
-    let group = Group::start(database);
-    let hand = Hand { kind, broker: broker.clone(), database: database.clone(), group };
+    let rows = database.map(|database| (database.clone(), Group::start(database)));
+    let hand = Hand { kind, broker: broker.clone(), rows };
     let places = Arc::new(Semaphore::new(in_flight));
     let clock = Stopwatch::start(length)?;
     let mut hands: JoinSet<anyhow::Result<()>> = JoinSet::new();
@@ -112,8 +115,11 @@ pub(crate) async fn measure(
             ended??;
         }
     }
-    let bound =
-        clock.bound(kind.name(), &format!("{}: {}", database.name(), kind.what()), in_flight);
+    let what = match database {
+        Some(database) => format!("{}: {}", database.name(), kind.what()),
+        None => kind.what().to_owned(),
+    };
+    let bound = clock.bound(kind.name(), &what, in_flight);
     while let Some(ended) = hands.join_next().await {
         ended??;
     }

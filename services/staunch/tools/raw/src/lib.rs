@@ -25,6 +25,19 @@ pub struct Target {
     pub database_url: String,
 }
 
+/// Measures pull, publish and ack on a broker for `length`, with so many in flight.
+///
+/// # Errors
+/// When it cannot be reached or refuses an operation.
+pub async fn pull_publish_ack(
+    nats_url: &str,
+    lanes: usize,
+    length: Duration,
+) -> anyhow::Result<Bound> {
+    let broker = nats::Broker::connect(nats_url).await?;
+    composite::measure(&broker, None, composite::Kind::Messages, lanes, length).await
+}
+
 /// Measures every bound for `length`. Calls `say` with each result.
 ///
 /// # Errors
@@ -55,9 +68,10 @@ pub async fn run(
     keep(database.one_by_one(length).await?);
     keep(group::measure(&database, MANY, length).await?);
     for kind in composite::Kind::ALL {
-        keep(composite::measure(&broker, &database, kind, MANY, length).await?);
+        keep(composite::measure(&broker, Some(&database), kind, MANY, length).await?);
     }
-    keep(composite::measure(&broker, &database, composite::Kind::Grouped, 1, length).await?);
+    let grouped = composite::Kind::Grouped;
+    keep(composite::measure(&broker, Some(&database), grouped, 1, length).await?);
     database.close().await?;
     Ok(bounds)
 }

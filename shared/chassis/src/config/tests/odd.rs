@@ -19,12 +19,16 @@ fn a_filter_that_no_log_has_is_refused_before_the_log_is_silent() {
         ("executr=debug", "did you mean \"executor\"?"),
         ("1", "\"1\" is no level"),
         ("info,", "\"\" is no level"),
+        ("=debug", "there is no module before the `=`"),
+        ("info,=debug", "there is no module before the `=`"),
     ] {
         let message = refusal(Args { log: some(filter), ..Args::default() });
         let begin = format!("log = {filter:?} from the command line: ");
         assert!(message.starts_with(&begin) && message.contains(says), "{message}");
     }
-    for filter in ["info", "WARN,executor=debug", "off", "info,workflow=off"] {
+    for filter in
+        ["info", "WARN,executor=debug", "off", "info, workflow = off", " info , bus=warn "]
+    {
         assert!(resolve(&Args { log: some(filter), ..Args::default() }, &[]).is_ok(), "{filter}");
     }
 }
@@ -36,8 +40,21 @@ fn an_address_that_leads_nowhere_is_refused() {
         let begin = format!("otlp-endpoint = {text:?} from the command line: must be a URL");
         assert!(message.starts_with(&begin), "{message}");
     }
-    for text in ["https://", "https://a?x=1", "https://a/#f", "https://a b", "https://a:99999", "x"]
-    {
+    for text in [
+        "https://",
+        "https://a?x=1",
+        "https://a/#f",
+        "https://a b",
+        "https://a:99999",
+        "x",
+        "https://a.example/\"><x",
+        "https://a.example/%zz",
+        "https://-a.example",
+        "https://0.0.0.0",
+        "http://[::]:5001",
+        "HTTPS://A.example",
+        "https://b\u{fc}cher.example",
+    ] {
         let message = refusal(Args { base_url: some(text), ..Args::default() });
         let begin = format!("base-url = {text:?} from the command line: must be a URL");
         assert!(message.starts_with(&begin), "{message}");

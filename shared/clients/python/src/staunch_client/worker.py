@@ -61,6 +61,13 @@ class TaskFailure(Exception):
         self.retryable, self.retry_after = retryable, retry_after
 
 
+class Cancelled(threading.Event):
+    """Whether nobody wants the result of a task any more: as a condition, or to be waited for."""
+
+    def __bool__(self) -> bool:
+        return self.is_set()
+
+
 def _nowhere(value: Any) -> None:
     """Where the progress of a task goes that no worker has made."""
 
@@ -85,8 +92,9 @@ class Task(Generic[T]):
     # The name of the definition, and the correlation id of the instance.
     workflow_name: str | None = None
     correlation_id: str | None = None
-    # Set when nobody wants the result any more. A handler that is a coroutine is cancelled, too.
-    cancelled: threading.Event = field(default_factory=threading.Event)
+    # True as soon as nobody wants the result any more; `cancelled.wait(seconds)` waits for it. A handler that is a
+    # coroutine is cancelled, too.
+    cancelled: Cancelled = field(default_factory=Cancelled)
     # `progress(value)` says how far the work is, as JSON of at most 64 KiB, to those who listen at this moment. What
     # the broker does not get is lost, and logged; a value that is no JSON or is larger is refused with a TaskFailure.
     progress: Callable[[Any], None] = field(default=_nowhere, repr=False, compare=False)
@@ -99,14 +107,16 @@ class _Progress:
         self._nc, self._subject, self._task = nc, subject, task
         self._loop, self._turn = asyncio.get_running_loop(), asyncio.Lock()
         self._last: concurrent.futures.Future[None] | None = None
+        self._is_over = False
 
     def __call__(self, value: Any) -> None:
         body = _progress(self._task, value)
-        if not self._task.cancelled.is_set() and not self._loop.is_closed():
+        if not self._is_over and not self._task.cancelled and not self._loop.is_closed():
             self._last = asyncio.run_coroutine_threadsafe(self._send(body), self._loop)
 
-    async def sent(self) -> None:
-        """Waits for what was said, so that it is heard before the result."""
+    async def end(self) -> None:
+        """Sends no more, and waits for what was said, so that it is heard before the result."""
+        self._is_over = True
         if self._last is not None:
             await asyncio.wait({asyncio.wrap_future(self._last)}, timeout=_PROGRESS_SECONDS)
 
@@ -313,7 +323,7 @@ class Worker:
                 output = await handler.work(task)
             else:
                 output = await _in_thread(handler.work, task)
-            if task.cancelled.is_set():
+            if task.cancelled:
                 return
             report = await self._report(task, output)
         except TaskFailure as failure:
@@ -325,7 +335,7 @@ class Worker:
             log.warning("%s: task %s fails", handler.name, task.id, exc_info=error)
             failure = TaskFailure(type(error).__name__, detail=str(error), retryable=True)
             report = Report(_failed(task.attempt, failure))
-        await said.sent()
+        await said.end()
         await self._send(handler, task.id, task.attempt, task.traceparent, report)
 
     async def _report(self, task: Task[Any], output: Any) -> Report:

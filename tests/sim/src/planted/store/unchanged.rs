@@ -78,6 +78,14 @@ impl Counts for BrokenStore {
     async fn unfinished_by_definition(&self, at_most: u64) -> Result<Vec<Unfinished>, Error> {
         self.twin.unfinished_by_definition(at_most).await
     }
+
+    async fn faulted_by_definition(
+        &self,
+        since: Timestamp,
+        at_most: u64,
+    ) -> Result<Vec<(DefinitionId, u64)>, Error> {
+        self.twin.faulted_by_definition(since, at_most).await
+    }
 }
 
 #[async_trait]
