@@ -23,6 +23,7 @@ pub(crate) const WRONG_LAST_SEQUENCE_CONSTANT: u64 = 10164;
 pub(crate) const DUPLICATE_IN_PROCESS: u64 = 10158;
 pub(crate) const STREAM_NOT_FOUND: u64 = 10059;
 pub(crate) const CONSUMER_NOT_FOUND: u64 = 10014;
+pub(crate) const MESSAGE_NOT_FOUND: u64 = 10037;
 const MESSAGE_TOO_LARGE: u64 = 10054;
 const HEADERS_TOO_LARGE: u64 = 10097;
 /// Limits of the stream, the account, the disk or the memory.

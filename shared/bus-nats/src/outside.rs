@@ -1,5 +1,7 @@
 //! Subjects, buckets and object stores of workflows.
 
+mod stores;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,10 +9,7 @@ use async_nats::HeaderMap;
 use async_nats::datetime::DateTime;
 use async_nats::jetstream::AckKind;
 use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, pull};
-use async_nats::jetstream::kv::{self, EntryErrorKind, Operation, Store};
-use async_nats::jetstream::object_store::{
-    self, GetErrorKind, InfoErrorKind, ObjectInfo, ObjectMetadata, ObjectStore,
-};
+use async_nats::jetstream::object_store::{InfoErrorKind, ObjectMetadata};
 use async_trait::async_trait;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE;
@@ -31,10 +30,11 @@ use crate::api::{
     ApiError, CONSUMER_NOT_FOUND, STREAM_NOT_FOUND, WRONG_LAST_SEQUENCE,
     WRONG_LAST_SEQUENCE_CONSTANT, headers_out, message_in,
 };
-use crate::bucket::OPERATION;
+use crate::bucket::{OPERATION, is_tombstone};
 use crate::election;
 use crate::incarnation::{self, Incarnation, SURE_FOR};
 use crate::object::{Cut, Reading};
+use stores::{content_type, missing};
 
 /// A message that is not settled after this time comes again.
 const SETTLE_MAX: Duration = Duration::from_secs(30);
@@ -42,8 +42,6 @@ const SETTLE_MAX: Duration = Duration::from_secs(30);
 const UNSETTLED_MAX: i64 = 1_000;
 /// Messages of one pull.
 const BATCH: usize = 100;
-/// Attempts to read an object that others write meanwhile.
-const READS_MAX: usize = 3;
 const EXPECTED: &str = "Nats-Expected-Last-Subject-Sequence";
 const MESSAGE_ID: &str = "Nats-Msg-Id";
 
@@ -87,8 +85,8 @@ impl Outside for NatsBus {
 
     async fn key(&self, bucket: &str, key: &str) -> Result<Option<KeyValue>, OutsideError> {
         let entry = self.outlasted(|| self.entry(bucket, key).boxed()).await?;
-        let entry = entry.filter(|entry| entry.operation == Operation::Put);
-        Ok(entry.map(|entry| KeyValue { value: entry.value, revision: entry.revision }))
+        let entry = entry.filter(|entry| !is_tombstone(Some(&entry.headers)));
+        Ok(entry.map(|entry| KeyValue { value: entry.payload, revision: entry.sequence }))
     }
 
     async fn set_key(
@@ -138,26 +136,7 @@ impl Outside for NatsBus {
         name: &str,
         bytes_max: usize,
     ) -> Result<Option<Content>, OutsideError> {
-        let what = object_of(store, name);
-        for _ in 0..READS_MAX {
-            let found = self.outlasted(|| self.found_object(store, name).boxed()).await?;
-            let Some((object, opened)) = found else {
-                return Ok(None);
-            };
-            if object.info().size > bytes_max {
-                return Err(OutsideError::Refused(format!(
-                    "{what} has more than the {bytes_max} bytes that are allowed"
-                )));
-            }
-            let content_type = content_type(object.info());
-            // The reader compares the size and the hash of what it has read.
-            match Reading::new(object, opened, what.clone()).whole().await {
-                Ok(bytes) => return Ok(Some(Content { bytes, content_type })),
-                Err(Cut::Gone) => {}
-                Err(Cut::Failed(error)) => return Err(error),
-            }
-        }
-        Err(OutsideError::Unavailable(format!("{what} is written anew each time it is read")))
+        self.outlasted(|| self.read_object(store, name, bytes_max).boxed()).await
     }
 
     async fn open_object(&self, store: &str, name: &str) -> Result<Option<Object>, OutsideError> {
@@ -363,75 +342,6 @@ impl Outside for NatsBus {
     }
 }
 
-impl NatsBus {
-    async fn bucket(&self, bucket: &str) -> Result<Store, OutsideError> {
-        let context = &self.open().map_err(refused)?.data_context;
-        let found = context.get_key_value(bucket).await;
-        found.map_err(|error| missing(&error, format!("the bucket {bucket}")))
-    }
-
-    async fn object_store(&self, store: &str) -> Result<ObjectStore, OutsideError> {
-        let context = &self.open().map_err(refused)?.data_context;
-        let found = context.get_object_store(store).await;
-        found.map_err(|error| missing(&error, format!("the object store {store}")))
-    }
-
-    async fn entry(&self, bucket: &str, key: &str) -> Result<Option<kv::Entry>, OutsideError> {
-        self.bucket(bucket).await?.entry(key).await.map_err(|error| {
-            let text = format!("the key {key} of the bucket {bucket}: {error}");
-            match error.kind() {
-                EntryErrorKind::InvalidKey => OutsideError::Refused(text),
-                EntryErrorKind::TimedOut => OutsideError::Late(text),
-                EntryErrorKind::Other => OutsideError::Unavailable(text),
-            }
-        })
-    }
-
-    async fn put_object(
-        &self,
-        store: &str,
-        about: &ObjectMetadata,
-        mut bytes: &[u8],
-    ) -> Result<(), OutsideError> {
-        let put = self.object_store(store).await?.put(about.clone(), &mut bytes).await;
-        put.map(drop).map_err(|error| {
-            OutsideError::Unavailable(format!("{}: {error}", object_of(store, &about.name)))
-        })
-    }
-
-    async fn found_object(
-        &self,
-        store: &str,
-        name: &str,
-    ) -> Result<Option<(object_store::Object, ObjectStore)>, OutsideError> {
-        let what = object_of(store, name);
-        let opened = self.object_store(store).await?;
-        match opened.get(name).await {
-            // What its reader may use, and its limits, are those of the store that was asked.
-            Ok(object) if object.info().bucket != store => {
-                let elsewhere = &object.info().bucket;
-                Err(OutsideError::Refused(format!("{what} is a link to the store {elsewhere}")))
-            }
-            Ok(object) => Ok(Some((object, opened))),
-            Err(error) => match error.kind() {
-                GetErrorKind::NotFound => Ok(None),
-                GetErrorKind::InvalidName => Err(OutsideError::Refused(format!("{what}: {error}"))),
-                GetErrorKind::TimedOut => Err(OutsideError::Late(format!("{what}: {error}"))),
-                _ => Err(OutsideError::Unavailable(format!("{what}: {error}"))),
-            },
-        }
-    }
-
-    /// Whether the entry at this revision has this nonce.
-    async fn wrote(&self, bucket: &str, revision: Revision, nonce: &str) -> bool {
-        let Ok(inner) = self.open() else { return false };
-        let stream = inner.data_context.get_stream_no_info(format!("KV_{bucket}")).await;
-        let Ok(stream) = stream else { return false };
-        let written = stream.get_raw_message(revision).await;
-        written.is_ok_and(|it| it.headers.get(MESSAGE_ID).is_some_and(|id| id.as_str() == nonce))
-    }
-}
-
 /// A consumer as JetStream describes it.
 fn place_of(info: &Value) -> PlaceFigures {
     let number = |name: &str| info[name].as_u64().unwrap_or_default();
@@ -447,11 +357,6 @@ fn place_of(info: &Value) -> PlaceFigures {
     }
 }
 
-fn content_type(about: &ObjectInfo) -> Option<String> {
-    let written = about.headers.as_ref().and_then(|headers| headers.get(header::CONTENT_TYPE));
-    written.map(|value| value.as_str().to_owned())
-}
-
 fn object_of(store: &str, name: &str) -> String {
     format!("the object {name} of the store {store}")
 }
@@ -460,16 +365,6 @@ fn object_of(store: &str, name: &str) -> String {
 fn date(time: Timestamp) -> DateTime {
     let nanos = i128::from(time.as_millis()) * 1_000_000;
     DateTime::from_unix_timestamp_nanos(nanos).unwrap_or(DateTime::UNIX_EPOCH)
-}
-
-/// The reason why a bucket or a store cannot be used. The client's error has the server's only as text.
-fn missing(error: &dyn std::error::Error, what: String) -> OutsideError {
-    let text = error.to_string();
-    if text.contains(&format!("error code {STREAM_NOT_FOUND}")) {
-        OutsideError::Absent(format!("{what} does not exist"))
-    } else {
-        OutsideError::Unavailable(format!("{what}: {text}"))
-    }
 }
 
 fn of_api(failure: ApiError, what: &str) -> OutsideError {

@@ -103,3 +103,34 @@ async fn a_stream_that_gets_no_leader_is_not_said_to_be_missing() {
     let error = bus.store(order("1"), within).await.unwrap_err();
     assert!(matches!(error, OutsideError::Unavailable(_) | OutsideError::Late(_)), "{error:?}");
 }
+
+#[tokio::test]
+async fn what_was_written_is_read_also_where_a_copy_is_behind() {
+    const KEYS: usize = 200;
+    let mut cluster = nats_cluster().await;
+    let urls: Vec<_> = cluster.iter().map(TestNats::url).collect();
+    let bus = connect(Options::new(urls[0].clone())).await.unwrap();
+    let other = connect(Options::new(urls[2].clone())).await.unwrap();
+    streams_led_by_one(&bus).await;
+    bus.set_key("stock", "first", Some(Bytes::from_static(b"1")), None, "first").await.unwrap();
+    assert!(other.key("stock", "first").await.unwrap().is_some());
+
+    cluster[2].server().suspend().unwrap();
+    for number in 0..KEYS {
+        let (key, value) = (format!("k{number}"), Bytes::from(vec![b'x'; 10_000]));
+        bus.set_key("stock", &key, Some(value.clone()), None, &key).await.unwrap();
+        let content = Content { bytes: value, content_type: None };
+        if number % 20 == 0 {
+            bus.set_object("labels", &key, content).await.unwrap();
+        }
+    }
+    cluster[2].server().resume().unwrap();
+    for number in (0..KEYS).rev() {
+        let key = format!("k{number}");
+        assert!(other.key("stock", &key).await.unwrap().is_some(), "{key}");
+        if number % 20 == 0 {
+            let label = other.object("labels", &key, 20_000).await.unwrap();
+            assert!(label.is_some(), "the object {key}");
+        }
+    }
+}

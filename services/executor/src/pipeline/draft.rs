@@ -106,7 +106,8 @@ pub(crate) fn draft(ran: &mut Ran, children: &[Option<&Program>]) -> Result<Draf
         instance: row,
     };
     let record = std::mem::take(&mut ran.record);
-    let known = Known { row: Some(kept), record, payloads: named, ..Known::default() };
+    let room = ran.before.room.take();
+    let known = Known { row: Some(kept), record, payloads: named, room, ..Known::default() };
     Ok(Draft { burst, known, is_change, notices, journal, answer })
 }
 

@@ -236,6 +236,8 @@ pub(super) fn reads_objects(grant: &mut Grant, store: &str) {
     grant.publishes([
         format!("$JS.API.STREAM.INFO.{stream}"),
         format!("$JS.API.DIRECT.GET.{stream}.$O.{store}.M.*"),
+        // Only the leader knows that an object is not there.
+        format!("$JS.API.STREAM.MSG.GET.{stream}"),
         format!("$JS.API.CONSUMER.CREATE.{stream}"),
         format!("$JS.API.CONSUMER.DELETE.{stream}.*"),
         format!("$JS.FC.{stream}.>"),
