@@ -13,7 +13,6 @@ use protocol::{Body, Refusal};
 use store::Expected;
 
 use crate::record::{Order, Record};
-use crate::room::Room;
 use crate::work::Work;
 
 /// An instance as the tenure knows it.
@@ -27,8 +26,6 @@ pub(crate) struct Known {
     /// The payloads that the stored state names.
     pub(crate) payloads: BTreeSet<PayloadHash>,
     pub(crate) read_at: ReadAt,
-    /// The memory that its state counts for.
-    pub(crate) room: Room,
 }
 
 /// When the instance was read, and so how far the knowledge about it can be trusted.
@@ -103,8 +100,6 @@ pub(crate) struct Before {
     pub(crate) payloads: BTreeSet<PayloadHash>,
     /// The condition on the row for the commit.
     pub(crate) expected: Expected,
-    /// The memory that its state counts for.
-    pub(crate) room: Room,
 }
 
 /// The code of an instance that ends before it began: its definition is not there or does not
@@ -233,8 +228,7 @@ pub(crate) fn split(known: Known) -> (Before, Record) {
         None if known.read_at == ReadAt::Never => Expected::Unstarted,
         None => Expected::Absent,
     };
-    let Known { row, payloads, room, record, .. } = known;
-    (Before { row, open, payloads, expected, room }, record)
+    (Before { row: known.row, open, payloads: known.payloads, expected }, known.record)
 }
 
 /// Ends a state as the engine does.

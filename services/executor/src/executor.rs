@@ -21,7 +21,6 @@ use crate::config::Config;
 use crate::cx::{Cx, Inner, cores};
 use crate::handle;
 use crate::mailbox::Mailboxes;
-use crate::room::Rooms;
 use crate::sample::Sampler;
 use crate::watched::watched;
 
@@ -83,7 +82,6 @@ impl Executor {
             keeper,
             payloads,
             attaching: Semaphore::new(ATTACHING_MAX),
-            rooms: Rooms::new(config.in_hand_bytes_max),
             bursts: Semaphore::new(config.concurrency.max(1)),
             scripts: Arc::new(Semaphore::new(cores())),
             long_turns: Arc::new(Semaphore::new((cores() / 2).max(1))),

@@ -106,8 +106,7 @@ pub(crate) fn draft(ran: &mut Ran, children: &[Option<&Program>]) -> Result<Draf
         instance: row,
     };
     let record = std::mem::take(&mut ran.record);
-    let room = ran.before.room.take();
-    let known = Known { row: Some(kept), record, payloads: named, room, ..Known::default() };
+    let known = Known { row: Some(kept), record, payloads: named, ..Known::default() };
     Ok(Draft { burst, known, is_change, notices, journal, answer })
 }
 

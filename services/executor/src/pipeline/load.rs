@@ -7,7 +7,6 @@ use chassis::Point;
 use engine::{Activation, Input, Program};
 use model::{InstanceId, PayloadHash, Timestamp};
 use protocol::{Body, Refusal, Start};
-use store::Loaded;
 use tracing::Instrument as _;
 
 use super::alter::alter;
@@ -84,17 +83,8 @@ pub(crate) async fn load(
 /// Reads the instance from the database.
 pub(crate) async fn read(cx: &Cx, id: &InstanceId) -> Result<Known, Stop> {
     cx.at(Point::BeforeLoad).await;
-    let mut loaded = stored(cx, id).await?;
-    let bytes = loaded.as_ref().map_or(0, |loaded| loaded.instance.state.len());
-    let room = match cx.rooms.now(bytes) {
-        Some(room) => room,
-        None => {
-            drop(loaded.take());
-            let room = cx.rooms.wait(bytes).await?;
-            loaded = stored(cx, id).await?;
-            room
-        }
-    };
+    let span = tracing::debug_span!(target: "spans", "load", otel.kind = "client");
+    let loaded = cx.store.load(id).instrument(span).await?;
     cx.at(Point::Loaded).await;
     let Some(mut loaded) = loaded else { return Ok(Known::default()) };
     let state = std::mem::take(&mut loaded.instance.state);
@@ -103,12 +93,7 @@ pub(crate) async fn read(cx: &Cx, id: &InstanceId) -> Result<Known, Stop> {
         .map_err(|error| Stop::unreadable(format!("the state of instance {id}: {error}")))?;
     let accepted = loaded.command.as_ref().and_then(id_of);
     let read_at = ReadAt::UnderLease;
-    Ok(Known { row: Some(loaded.instance), accepted, record, payloads, read_at, room })
-}
-
-async fn stored(cx: &Cx, id: &InstanceId) -> Result<Option<Loaded>, Stop> {
-    let span = tracing::debug_span!(target: "spans", "load", otel.kind = "client");
-    Ok(cx.store.load(id).instrument(span).await?)
+    Ok(Known { row: Some(loaded.instance), accepted, record, payloads, read_at })
 }
 
 async fn turn(

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use crate::cx::cores;
-use crate::wired::world::{Peculiar, World, event, line, sequence, start, wait_for};
+use crate::wired::world::{Peculiar, World, line, start};
 use crate::{Config, Point, Points};
 
 /// The number of scripts that run now, and the largest number so far.
@@ -134,47 +134,6 @@ async fn large_commands_stay_in_the_stream_while_others_are_in_hand_g12() {
     }
     world.until_quiet().await;
     assert_eq!(gate.came.load(Ordering::SeqCst), COUNT);
-}
-
-#[tokio::test(start_paused = true)]
-async fn large_states_are_worked_on_as_far_as_there_is_room_for_them_g12() {
-    const COUNT: usize = 20;
-    const VALUES: usize = 10;
-    const VALUE_BYTES: usize = 200 * 1024;
-    let world = World::new();
-    let variables: Vec<_> = (0..VALUES)
-        .map(|number| {
-            let (id, value) = (format!("v{number}"), "x".repeat(VALUE_BYTES));
-            json!({"id": id, "name": id, "typeName": "String", "value": value})
-        })
-        .collect();
-    let more = json!({"variables": variables});
-    world.publish("large", sequence(vec![wait_for("Go"), line("Hello")]), more).await;
-    let first = world.node("a").await;
-    for number in 0..COUNT {
-        let id = format!("i-{number}");
-        world.start("large", &id, json!({})).await;
-        world.until_status(&id, SubStatus::Suspended).await;
-    }
-    first.stop().await;
-    let state_bytes = world.instance("i-0").await.unwrap().state.len();
-    assert!(state_bytes > VALUES * VALUE_BYTES, "{state_bytes} bytes");
-
-    let gate = Arc::new(Gate { came: AtomicUsize::new(0), open: Semaphore::new(0) });
-    let points: Option<Arc<dyn Points>> = Some(gate.clone());
-    let _node = world.peculiar("b", Peculiar { points, ..Default::default() }).await;
-    world.send(&event("go", "Go", json!({}))).await;
-    let wanted = limits::IN_HAND_BYTES_MAX / state_bytes;
-    let come = async || gate.came.load(Ordering::SeqCst) >= wanted;
-    world.until("some instances are worked on", come).await;
-    tokio::time::sleep(Duration::from_secs(60)).await;
-    assert_eq!(gate.came.load(Ordering::SeqCst), wanted);
-    println!("G12: {wanted} states of {state_bytes} bytes at once, of {COUNT}");
-    gate.open.add_permits(1);
-    for number in 0..COUNT {
-        world.until_status(&format!("i-{number}"), SubStatus::Finished).await;
-    }
-    world.until_quiet().await;
 }
 
 /// Counts the commands that were put aside.

@@ -91,6 +91,10 @@ export function useCount(filter: Api["ListRequest"], key: string) {
   });
 }
 
+/** The instances that wait, and those that run: the figures of Home. */
+export const useWaiting = () => useCount({ subStatus: "Suspended" }, "waiting");
+export const useRunning = () => useCount({ subStatuses: ["Pending", "Executing"] }, "running");
+
 /** The server counts up to this many instances of a state. */
 export const COUNTED_MAX = 100_000;
 

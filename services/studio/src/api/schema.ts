@@ -7352,6 +7352,12 @@ export interface components {
             timestamp?: string | null;
             /** @description Values by name. */
             variables: Record<string, never>;
+            /**
+             * Format: int64
+             * @description The `sequence` of the last line up to there with changes of variables, 0 if there is none. Inside
+             *     a burst, variables are known at its end: they are those as of this line.
+             */
+            variablesAt: number;
             workflowInstanceId: string;
         };
         /** @description What one statement took. */
@@ -25858,6 +25864,7 @@ export interface operations {
                      *       "variables": {
                      *         "Amount": 120
                      *       },
+                     *       "variablesAt": 2,
                      *       "containers": []
                      *     }
                      */

@@ -62,6 +62,32 @@ function references(doc: Json, kind: DeclarationKind, was: Members): { path: Pat
   return found;
 }
 
+/** The id by which the output of an activity is bound to a declaration. */
+const bindingOf = (kind: DeclarationKind, declared: Members): string =>
+  (kind === "variables" && textOf(declared.id)) || textOf(declared.name);
+
+/** The places of the ids by which outputs of activities are bound to a variable or an output. */
+function bindings(doc: Json, kind: DeclarationKind, at: number): Path[] {
+  const all = (one: DeclarationKind) => listOf(membersOf(doc)?.[one]).map((held) => membersOf(held) ?? {});
+  const ids = (one: DeclarationKind) => all(one).map((held) => bindingOf(one, held));
+  const wanted = ids(kind)[at];
+  const isTaken = kind === "outputs" && ids("variables").includes(wanted ?? "");
+  const isOfOneMore = ids(kind).filter((id) => id === wanted).length > 1;
+  if (kind === "inputs" || !wanted || isTaken || isOfOneMore) return [];
+  const found: Path[] = [];
+  const walk = (value: Json, path: Path): void => {
+    if (Array.isArray(value)) {
+      for (const [place, item] of value.entries()) walk(item, [...path, place]);
+    } else if (isMembers(value)) {
+      if (membersOf(value.memoryReference)?.id === wanted) found.push([...path, "memoryReference", "id"]);
+      for (const [name, inner] of Object.entries(value)) walk(inner, [...path, name]);
+    }
+  };
+  const root = membersOf(doc)?.root;
+  if (root !== undefined) walk(root, ["root"]);
+  return found;
+}
+
 /** Changes a member of a declaration. References that carry its name or type follow. */
 export function setDeclaration(
   index: Index,
@@ -87,6 +113,9 @@ export function setDeclaration(
       steps.set([...place, member], value);
       if (id !== undefined && held.id !== undefined) steps.set([...place, "id"], id);
     }
+  const binding = member === "name" && was ? (id ?? bindingOf(kind, { ...was, name: value ?? "" })) : "";
+  if (was && binding !== "" && binding !== bindingOf(kind, was))
+    for (const place of bindings(index.doc, kind, at)) steps.set(place, binding);
   if (
     was &&
     kind !== "variables" &&

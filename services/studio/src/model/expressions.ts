@@ -87,6 +87,15 @@ export function literalOf(
   return String(value) === text ? value : new Exact(text);
 }
 
+/** The items of a list as they were typed: in a list of whole numbers, what reads as one is kept as one. */
+export function itemsOf(items: readonly string[], input: InputType): Json[] {
+  const { defaultValue: usual, typeName } = input;
+  const item = baseType(typeName).replace(/^\w+<(.*)>$|^(.*)\[\]$/, "$1$2");
+  const isOfNumbers = isWhole(item) || (Array.isArray(usual) && usual.some((one) => typeof one === "number"));
+  if (!isOfNumbers) return [...items];
+  return items.map((text) => (/^(0|-?[1-9]\d{0,9})$/.test(text) ? Number(text) : text));
+}
+
 const SPAN = /^-?(\d+\.)?\d{1,2}:\d{1,2}(:\d{1,2}(\.\d{1,7})?)?$/;
 const ISO_SPAN = /^P(?=.)(\d+D)?(T(?=.)(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?$/;
 /** `90s`, `1h 30m`, `2 days`: the server reads them too. */

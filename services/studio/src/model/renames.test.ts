@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { edit, startHistory, undo } from "./history";
 import type { Json } from "./json";
-import { renameInScripts, scriptsThatUse } from "./renames";
+import { type Renaming, renameInScripts, scriptsThatUse, withRename } from "./renames";
 
 const script = (type: string, value: string): Json => ({ typeName: "String", expression: { type, value } });
 const docWith = (...texts: Json[]): Json => ({
@@ -57,4 +57,26 @@ test("the script of an activity is one", () => {
     root: { type: "Elsa.RunJavaScript", script: script("Literal", "setRate(1)") },
   };
   expect(scriptsThatUse(doc, "variables", "Rate")).toBe(1);
+});
+
+test("names that scripts may still use lead to the name of today", () => {
+  const rename = (...pairs: [string, string][]) =>
+    pairs
+      .reduce((all: Renaming[], [from, to]) => withRename(all, { kind: "variables", from, to }), [])
+      .map(({ from, to }) => [from, to]);
+  expect(rename(["a", "b"], ["b", "c"])).toEqual([
+    ["a", "c"],
+    ["b", "c"],
+  ]);
+  expect(rename(["a", "b"], ["b", "a"])).toEqual([["b", "a"]]);
+  expect(rename(["a", "b"], ["x", "y"])).toEqual([
+    ["a", "b"],
+    ["x", "y"],
+  ]);
+  const other = withRename([{ kind: "inputs", from: "a", to: "b" }], {
+    kind: "variables",
+    from: "b",
+    to: "c",
+  });
+  expect(other).toHaveLength(2);
 });

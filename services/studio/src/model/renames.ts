@@ -9,6 +9,22 @@ interface Script {
   text: string;
 }
 
+/** A declaration that has another name now. */
+export interface Renaming {
+  kind: DeclarationKind;
+  from: string;
+  to: string;
+}
+
+/** The names that scripts may still use, after one more rename: each leads to the name of today. */
+export function withRename(all: readonly Renaming[], next: Renaming): Renaming[] {
+  const led = all.map((one) =>
+    one.kind === next.kind && one.to === next.from ? { ...one, to: next.to } : one,
+  );
+  const others = led.filter((one) => one.kind !== next.kind || one.from !== next.from);
+  return [...others, next].filter(({ from, to }) => from !== to);
+}
+
 const LANGUAGES = ["JavaScript", "Liquid", "Sql"];
 
 /** Every script of a definition, with its place. */

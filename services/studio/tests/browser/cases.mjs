@@ -89,7 +89,7 @@ export async function cases({ page, look }, world) {
   const given = page.waitForEvent("download");
   await named(panel(page), "button", "Export").click();
   const file = await given;
-  assert.equal(file.suggestedFilename(), "browser-cases.test.yaml");
+  assert.equal(file.suggestedFilename(), "workflow-definition-browser-cases.test.yaml");
   assert.match(await readFile(await file.path(), "utf8"), /^tests:\n {2}It says bye:\n/);
   const picker = panel(page).locator("input[type=file]");
   const sent = (text) => ({ name: "git.test.yaml", mimeType: "application/yaml", buffer: Buffer.from(text) });
@@ -99,7 +99,7 @@ export async function cases({ page, look }, world) {
   await row(page, "From git").waitFor();
   await row(page, "It says bye").waitFor({ state: "detached" });
   await panel(page).getByText("Run the exported file in a terminal").click();
-  await panel(page).getByText("staunch test browser-cases.test.yaml").waitFor();
+  await panel(page).getByText("staunch test workflow-definition-browser-cases.test.yaml").waitFor();
   await named(panel(page), "button", "Run all").click();
   await passed(page, "2 of 2 pass");
 

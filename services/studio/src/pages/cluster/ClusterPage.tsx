@@ -6,6 +6,7 @@ import { metricsQuery, nodesQuery, runtimeQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { useAddress } from "../../app/address";
+import { reachQuery } from "../../app/nats";
 import { isGone } from "../../app/stale";
 import { askable } from "../../lib/pauses";
 import { curl, curlJson, quoted, staunch } from "../../lib/shell";
@@ -83,6 +84,7 @@ function NodeCard({
   executor,
   deed,
   answers,
+  isLost,
   onAsk,
   onResume,
 }: {
@@ -90,6 +92,8 @@ function NodeCard({
   executor?: Api["ExecutorShown"];
   deed: "pause" | "resume";
   answers: boolean;
+  /** NATS is not reached: what is known of its executor is an earlier answer. */
+  isLost: boolean;
   onAsk: (deed: Asked["deed"]) => void;
   onResume: () => void;
 }) {
@@ -99,7 +103,8 @@ function NodeCard({
         <span className="flex items-center gap-2">
           {node.node}
           {answers && <Badge tone="accent">{t.cluster.answers}</Badge>}
-          {executor?.state && (
+          {executor && isLost && <Badge tone="warn">{t.cluster.unknown}</Badge>}
+          {executor?.state && !isLost && (
             <Badge tone={executor.state === "Running" ? "good" : "warn"}>
               {t.server[executor.state] ?? executor.state}
             </Badge>
@@ -135,8 +140,8 @@ function NodeCard({
             [t.cluster.since, <Time key="since" at={node.startedAt} />],
             [t.cluster.up, <Duration key="up" from={node.startedAt} />],
             [t.cluster.address, node.address ?? "–"],
-            executor && [t.cluster.inHand, String(executor.commands ?? "–")],
-            executor && [t.rail.instances, String(executor.instances ?? "–")],
+            executor && [t.cluster.inHand, isLost ? "–" : String(executor.commands ?? "–")],
+            executor && [t.rail.instances, isLost ? "–" : String(executor.instances ?? "–")],
           ]}
         />
         <CopyCommands
@@ -171,6 +176,7 @@ export function ClusterPage() {
   const nodes = useQuery({ ...nodesQuery, refetchInterval: 3000 });
   const vanished = useVanished(nodes.data, nodes.dataUpdatedAt);
   const status = useQuery({ ...runtimeQuery, refetchInterval: 3000 });
+  const isLost = useQuery(reachQuery).data === "lost";
   const metrics = useQuery(metricsQuery);
   const reload = () => void client.invalidateQueries({ queryKey: ["runtime"] });
   const resume = async (node?: string) => {
@@ -183,7 +189,9 @@ export function ClusterPage() {
     <Page
       title={t.rail.cluster}
       note={
-        status.data && (status.data.state.isAcceptingNewWork ? t.cluster.accepting : t.cluster.notAccepting)
+        status.data &&
+        !isLost &&
+        (status.data.state.isAcceptingNewWork ? t.cluster.accepting : t.cluster.notAccepting)
       }
       actions={
         mayManage && (
@@ -216,6 +224,11 @@ export function ClusterPage() {
           {tab === "nodes" && (
             <>
               <Gone gone={vanished.gone} onHide={vanished.hide} />
+              {isLost && (
+                <p className="rounded-md border border-faulted bg-raised px-4 py-2 text-sm">
+                  {t.cluster.nodesUnknown}
+                </p>
+              )}
               <Shown query={nodes}>
                 {(seen) => (
                   <div className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,20rem),1fr))] gap-4">
@@ -225,6 +238,7 @@ export function ClusterPage() {
                         node={node}
                         answers={node.node === seen.node && !isGone(nodes.error ?? nodes.failureReason)}
                         executor={status.data?.nodes.find((one) => one.node === node.node)}
+                        isLost={isLost}
                         deed={askable(node.node, status.data?.pauses ?? [])}
                         onAsk={(deed) => setAsked({ deed, node: node.node })}
                         onResume={() => void resume(node.node)}

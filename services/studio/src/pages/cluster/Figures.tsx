@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { clusterCountsQuery, natsQuery } from "../../api/queries";
+import { reachQuery } from "../../app/nats";
 import { formatBytes, formatCount } from "../../lib/format";
 import { metric, type Sample } from "../../lib/metrics";
 import { curl, staunch } from "../../lib/shell";
@@ -16,6 +17,7 @@ export function Figures({ samples }: { samples: readonly Sample[] }) {
   const of = (name: string, labels?: Record<string, string>) => metric(samples, `staunch_${name}`, labels);
   const counts = useQuery(clusterCountsQuery).data;
   const nats = useQuery(natsQuery).data;
+  const isLost = useQuery(reachQuery).data === "lost";
   const { queue, streams } = natsShown(nats);
   const pools = samples.filter((one) => one.name === "staunch_database_connections_max");
   const apart = of("clock_apart_seconds");
@@ -37,6 +39,7 @@ export function Figures({ samples }: { samples: readonly Sample[] }) {
         </div>
       </Card>
       <Card title={t.cluster.streams}>
+        {isLost && <p className="px-4 py-2 text-sm text-faulted">{t.cluster.streamsUnknown}</p>}
         <Table
           label={t.cluster.streams}
           rows={streams}

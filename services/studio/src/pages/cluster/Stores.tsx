@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { get } from "../../api/client";
 import { natsQuery } from "../../api/queries";
 import type { Api } from "../../api/types";
+import { reachQuery } from "../../app/nats";
 import { formatBytes, formatCount, formatDecimal } from "../../lib/format";
 import { curl } from "../../lib/shell";
 import { language, t } from "../../text";
@@ -79,11 +80,13 @@ const CONSUMERS: Column<Api["ConsumerShown"]>[] = [
 /** Streams, buckets and consumers, each against its limit. */
 export function Nats() {
   const query = useQuery(natsQuery);
+  const isLost = useQuery(reachQuery).data === "lost";
   return (
     <Shown query={query}>
       {(nats) => (
         <div className="space-y-4">
           <Card title={`${nats.server} · ${nats.version}${nats.cluster ? ` · ${nats.cluster}` : ""}`}>
+            {isLost && <p className="px-4 py-2 text-sm text-faulted">{t.cluster.streamsUnknown}</p>}
             <Table
               label={t.cluster.streams}
               columns={STREAMS}

@@ -7,6 +7,7 @@ import {
   checkCases,
   contentFor,
   differenceOf,
+  fileName,
   fileOf,
   freshName,
   isOld,
@@ -14,6 +15,7 @@ import {
   MEMBER,
   makeCase,
   namesIn,
+  readImport,
   removeCase,
   replaced,
   runCases,
@@ -204,4 +206,25 @@ it("a test is made by the server of the request of a run", async () => {
   const test = await makeCase('{"model":{}}');
   expect(asked[0]).toEqual({ path: expect.stringMatching(/\/tests\/cases\/make$/), body: '{"model":{}}' });
   expect(writeText(test, "")).toBe('{"input":{"n":1.50},"expect":{"status":"Finished"}}');
+});
+
+it("the file of tests has the name of the definition's export", () => {
+  expect(fileName(readText(WITH))).toBe("workflow-definition-order.test.yaml");
+  expect(fileName(readText('{"definitionId": "a/b c.é_1"}'))).toBe("workflow-definition-abc_1.test.yaml");
+});
+
+describe("a file to import", () => {
+  it("is a definition with its tests, too", async () => {
+    answer = `{"cases": ${WITH}, "text": "", "flaws": [{"line": 1, "column": 1, "message": "no"}]}`;
+    await readImport(WITH);
+    expect(asked).toHaveLength(2);
+    expect(readText(asked[1]?.body ?? "")).toEqual({ cases: readText(TESTS) });
+  });
+
+  it("is none where it is an archive, or a definition without tests, and it is said which", async () => {
+    expect((await readImport("PK\u0003\u0004x")).reason).toBe(w.caseWords.archive);
+    expect(asked).toHaveLength(0);
+    answer = `{"cases": ${WITHOUT}, "text": "", "flaws": []}`;
+    expect((await readImport(WITHOUT)).reason).toBe(w.caseWords.testless);
+  });
 });

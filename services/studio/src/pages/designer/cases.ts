@@ -39,6 +39,10 @@ export interface Cases {
 /** The tests that a definition has with it, with what they share. */
 export const fileOf = (doc: Json): Members | undefined => membersOf(valueAt(doc, AT));
 
+/** The name of the file of tests: as the export of the definition has it, so `staunch test` finds that beside it. */
+export const fileName = (doc: Json): string =>
+  `workflow-definition-${textOf(membersOf(doc)?.definitionId).replace(/[^A-Za-z0-9_-]/g, "")}.test.yaml`;
+
 const testsOf = (file: Members | undefined): Members => membersOf(file?.tests) ?? NONE;
 
 export const namesIn = (file: Members | undefined): string[] => namesOf(testsOf(file));
@@ -159,6 +163,17 @@ export async function checkCases(cases: string | Members, asked?: AbortSignal): 
   const said = membersOf(readText(await answer.text())) ?? NONE;
   const text = textOf(said.text);
   return { file: membersOf(said.cases), text, flaws: flawsIn(said, text) };
+}
+
+/** What a file to import holds, and why it is none of tests if that is known better than by its flaws. */
+export async function readImport(text: string): Promise<Checked & { reason?: string }> {
+  if (text.startsWith("PK\u0003\u0004"))
+    return { file: undefined, text, flaws: [], reason: w.caseWords.archive };
+  const read = await checkCases(text);
+  const isDefinition = read.file && ("root" in read.file || "flow" in read.file) && !("tests" in read.file);
+  if (!read.file || !isDefinition) return read;
+  const own = fileOf(read.file);
+  return own ? checkCases(own) : { ...read, reason: w.caseWords.testless };
 }
 
 /** Makes a test of the run that this request started: `TestCaseMade` of the API. */

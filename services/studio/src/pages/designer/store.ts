@@ -7,6 +7,7 @@ import { type Edit, edit, type History, redo, seal, startHistory, undo } from ".
 import type { Json } from "../../model/json";
 import { placesOf } from "../../model/layout";
 import { type Problem, problemsOf } from "../../model/problems";
+import type { Renaming } from "../../model/renames";
 import { spread } from "../../model/room";
 import { type Page, type PageView, type Point, pageAfter, pageOf, ROOT, viewOf } from "../../model/view";
 import { heightOf, portsOf } from "./cards";
@@ -61,6 +62,8 @@ export interface State {
   /** The tag of the latest version, if an older one was opened. */
   newer: string | undefined;
   drawer: DrawerTab | undefined;
+  /** What has another name now: scripts may use the old one. */
+  renamings: readonly Renaming[];
   /** Text that is no definition yet; it is kept while another tab is open. */
   broken: string | undefined;
   /** Text was typed in the short form that the server has not read, or cannot. */
@@ -127,6 +130,7 @@ export class Studio {
       etag,
       newer,
       drawer: undefined,
+      renamings: [],
       broken: undefined,
       isUnread: false,
       left: "palette",

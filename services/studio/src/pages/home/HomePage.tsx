@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { get } from "../../api/client";
-import { clusterCountsQuery, lastHourQuery, useCount } from "../../api/queries";
+import { clusterCountsQuery, lastHourQuery, useCount, useRunning, useWaiting } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { HaltedNote } from "../../app/HaltedNote";
@@ -28,8 +28,8 @@ function Figures() {
   // What has finished changes no more, and only this time has an index with the state.
   const finished = useCount({ timestampFilters: after("UpdatedAt"), subStatus: "Finished" }, "finished");
   const faulted = useCount({ timestampFilters: after("UpdatedAt"), subStatus: "Faulted" }, "faulted");
-  const waiting = useCount({ subStatus: "Suspended" }, "waiting");
-  const running = useCount({ subStatuses: ["Pending", "Executing"] }, "running");
+  const waiting = useWaiting();
+  const running = useRunning();
   const maySeeNodes = can("read:nodes");
   const cluster = useQuery({ ...clusterCountsQuery, ...RARELY, enabled: maySeeNodes });
   const hour = useQuery(lastHourQuery).data;

@@ -1,12 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { unfinishedQuery } from "../../api/queries";
+import { unfinishedQuery, useRunning, useWaiting } from "../../api/queries";
 import { formatCount } from "../../lib/format";
 import { language, t } from "../../text";
 import { Card } from "../../ui/Panel";
-import { Empty, Shown } from "../../ui/States";
+import { Empty, Loading, Shown } from "../../ui/States";
 import { useDefinitionNames } from "../instances/names";
-import { type Share, sharesOf } from "./shares";
+import { isBehind, type Share, sharesOf } from "./shares";
 
 /** The instances that have not ended. */
 const STATE = "Pending,Executing,Suspended";
@@ -24,7 +24,11 @@ function Bar({ of: { runningWidth, waitingWidth } }: { of: Share }) {
 
 /** What runs and waits, by definition; each line leads to its instances. */
 export function Runs() {
-  const query = useQuery(unfinishedQuery);
+  const figures = [useRunning().data, useWaiting().data];
+  const query = useQuery({
+    ...unfinishedQuery,
+    refetchInterval: ({ state: { data } }) => (data && isBehind(data.items, figures) ? 1000 : 10_000),
+  });
   const names = useDefinitionNames();
   const number = (value: number) => formatCount(value, language);
   return (
@@ -39,7 +43,8 @@ export function Runs() {
       <Shown query={query} rows={3}>
         {({ items, totalCount, isCutShort, countedMax }) => (
           <>
-            {items.length === 0 && <Empty title={t.home.runs.none} />}
+            {items.length === 0 &&
+              (isBehind(items, figures) ? <Loading rows={3} /> : <Empty title={t.home.runs.none} />)}
             <ul>
               {sharesOf(items).map((one) => (
                 <li key={one.id} className="border-b border-line last:border-0">

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sharesOf } from "./shares";
+import { isBehind, sharesOf } from "./shares";
 
 const of = (definitionId: string, pending: number, executing: number, suspended: number) => ({
   definitionId,
@@ -26,4 +26,10 @@ describe("the bars of what runs", () => {
     const [, one] = sharesOf([of("a", 0, 0, 100_000), of("b", 1, 0, 0)]);
     expect(one).toMatchObject({ runningWidth: 1, waitingWidth: 0 });
   });
+});
+
+it("what runs is behind where a figure counts what it does not", () => {
+  expect(isBehind([], [0, 1])).toBe(true);
+  expect(isBehind([], [0, undefined])).toBe(false);
+  expect(isBehind([of("a", 1, 0, 0)], [1, 0])).toBe(false);
 });

@@ -11,6 +11,10 @@ export interface Share {
 
 type Counted = Api["UnfinishedOfDefinition"];
 
+/** Whether nothing is counted by definition, while the figures above have instances: it is asked again. */
+export const isBehind = (items: readonly Counted[], figures: readonly (number | undefined)[]): boolean =>
+  items.length === 0 && figures.some((figure) => (figure ?? 0) > 0);
+
 /** The longest bar is that of the definition with the most; each part that is there can be seen. */
 export function sharesOf(items: readonly Counted[]): Share[] {
   const most = Math.max(1, ...items.map((one) => one.count));

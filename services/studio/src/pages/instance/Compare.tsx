@@ -24,11 +24,13 @@ const stateQuery = (instance: string, at: number) => ({
 /** A part of the comparison: what it is about, and what differs, or that nothing does. */
 function Part<T>({
   title,
+  note,
   rows,
   columns,
   rowKey,
 }: {
   title: string;
+  note?: string;
   rows: readonly T[];
   columns: Column<T>[];
   rowKey: (row: T) => string;
@@ -36,6 +38,7 @@ function Part<T>({
   return (
     <section>
       <h2 className="border-y border-line bg-sunken px-4 py-1 text-xs font-medium text-soft">{title}</h2>
+      {note && <p className="px-4 pt-2 text-sm text-soft">{note}</p>}
       {rows.length === 0 ? (
         <p className="px-4 py-2 text-sm text-soft">{t.comparing.same}</p>
       ) : (
@@ -160,6 +163,11 @@ export function Compare({ detail, points: [from, to], onChange, onClose }: Props
             {(is) => (
               <Part
                 title={t.instance.variables}
+                note={
+                  was.variablesAt < was.at || is.variablesAt < is.at
+                    ? t.comparing.variablesAt(was.variablesAt, is.variablesAt)
+                    : undefined
+                }
                 rows={variableDifferences(was, is)}
                 columns={columns}
                 rowKey={keyOf}

@@ -18,10 +18,12 @@ import { Value } from "../../ui/Value";
 
 function Group({
   title,
+  note,
   values,
   edit,
 }: {
   title: string;
+  note?: string;
   values: Record<string, unknown>;
   edit?: (name: string) => void;
 }) {
@@ -29,6 +31,7 @@ function Group({
   return (
     <section>
       <h2 className="border-y border-line bg-sunken px-4 py-1 text-xs font-medium text-soft">{title}</h2>
+      {note && <p className="px-4 py-2 text-sm text-soft">{note}</p>}
       {entries.length === 0 ? (
         <p className="px-4 py-2 text-sm text-soft">{t.none}</p>
       ) : (
@@ -43,7 +46,7 @@ function Group({
               </dt>
               <dd className="flex min-w-0 flex-1 items-start gap-4">
                 <div className="min-w-0 flex-1">
-                  <Value value={value} label={name} />
+                  <Value value={value} label={visible(name)} />
                 </div>
                 {edit && (
                   <Button tone="quiet" className="!h-6" onClick={() => edit(name)}>
@@ -142,7 +145,13 @@ export function Values({ detail, at: then }: Props) {
         </Shown>
       ) : (
         <Shown query={past}>
-          {(state) => <Group title={t.instance.variables} values={state.variables} />}
+          {(state) => (
+            <Group
+              title={t.instance.variables}
+              note={state.variablesAt < state.at ? t.instance.variablesAt(state.variablesAt) : undefined}
+              values={state.variables}
+            />
+          )}
         </Shown>
       )}
       {variable && (

@@ -228,6 +228,10 @@ export const system: Pick<Text, keyof typeof words> = {
     open: "Offen",
     accepting: "Nimmt Befehle an",
     notAccepting: "Nimmt keine Befehle an",
+    unknown: "Unbekannt",
+    nodesUnknown:
+      "NATS ist nicht zu erreichen: Welche Knoten leben und was sie tun, lässt sich nicht wissen. Dies sind die Knoten der letzten Antwort.",
+    streamsUnknown: "NATS ist nicht zu erreichen: Seine Streams lassen sich nicht erfragen.",
     all: "alle Knoten",
     answers: "Antwortet Ihnen",
     roles: "Rollen",

@@ -163,12 +163,18 @@ export const work: Pick<Text, keyof typeof words> = {
     notBegun: "nicht begonnen",
     same: "Gleich.",
     runs: (count) => `${count} Läufe`,
+    variablesAt: (before, after) =>
+      before === after
+        ? `Variablen an beiden Punkten ${before === 0 ? "wie zu Beginn" : `nach Zeile ${before}`}: Innerhalb eines Schubs sind sie erst an seinem Ende bekannt.`
+        : `Variablen ${before === 0 ? "wie zu Beginn" : `nach Zeile ${before}`} und nach Zeile ${after}: Innerhalb eines Schubs sind sie erst an seinem Ende bekannt.`,
     outputs: "Ausgaben der Aktivitäten",
     activities: "Aktivitäten",
     tooLong: (lines) =>
       `Ausgaben und Aktivitäten werden innerhalb der ersten ${lines} Zeilen des Journals verglichen.`,
   },
   instance: {
+    variablesAt: (line) =>
+      `Variablen ${line === 0 ? "wie zu Beginn" : `nach Zeile ${line}`}: Innerhalb eines Schubs sind sie erst an seinem Ende bekannt.`,
     paused: "Angehalten",
     runsFor: "Seitdem",
     pausedNow: "Die Instanz ist angehalten.",

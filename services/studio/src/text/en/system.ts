@@ -222,6 +222,10 @@ export const system = {
     open: "Open",
     accepting: "Takes commands",
     notAccepting: "Takes no commands",
+    unknown: "Not known",
+    nodesUnknown:
+      "NATS is not reached, so it cannot be known which nodes live and what they do. These are the nodes as of the last answer.",
+    streamsUnknown: "NATS is not reached, so its streams cannot be asked.",
     all: "all nodes",
     answers: "Answers you",
     roles: "Roles",

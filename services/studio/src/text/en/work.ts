@@ -160,12 +160,20 @@ export const work = {
     notBegun: "not begun",
     same: "The same.",
     runs: (count: number) => `${count} runs`,
+    /** The lines as of which variables are, 0 for before the first change. */
+    variablesAt: (before: number, after: number) =>
+      before === after
+        ? `At both points, variables are ${before === 0 ? "as they began" : `as of line ${before}`}: inside one burst they are known at its end.`
+        : `Variables ${before === 0 ? "as they began" : `as of line ${before}`}, and as of line ${after}: inside one burst they are known at its end.`,
     outputs: "Outputs of activities",
     activities: "Activities",
     tooLong: (lines: string) =>
       `Outputs and activities are compared within the first ${lines} lines of the journal.`,
   },
   instance: {
+    /** The line as of which variables are, 0 for before the first change. */
+    variablesAt: (line: number) =>
+      `Variables ${line === 0 ? "as they began" : `as of line ${line}`}: inside one burst they are known at its end.`,
     paused: "Paused",
     runsFor: "Since then",
     pausedNow: "The instance is paused.",

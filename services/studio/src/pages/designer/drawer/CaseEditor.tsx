@@ -1,10 +1,12 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { visible } from "../../../lib/visible";
 import { writeText } from "../../../model/json";
 import { Button } from "../../../ui/Button";
 import { Dialog } from "../../../ui/Dialog";
+import { notify } from "../../../ui/notices";
 import { Failed, Loading } from "../../../ui/States";
-import { checkCases, contentFor, takeText } from "../cases";
+import { checkCases, contentFor, fileOf, namesIn, takeText } from "../cases";
 import { Code } from "../code/Code";
 import { useStudio } from "../store";
 import { w } from "../words";
@@ -19,13 +21,20 @@ function TextForm({ name, text, onClose }: Props & { text: string }) {
   const studio = useStudio();
   const [typed, setTyped] = useState(text);
   const take = useMutation({
-    mutationFn: () => takeText(studio, typed, name),
+    mutationFn: async () => {
+      const count = () => namesIn(fileOf(studio.get().history.doc)).length;
+      const before = count();
+      const refused = await takeText(studio, typed, name);
+      return { refused, fewer: before - count() };
+    },
     meta: { quiet: true },
-    onSuccess: (refused) => {
-      if (!refused) onClose();
+    onSuccess: ({ refused, fewer }) => {
+      if (refused) return;
+      if (fewer > 0) notify(w.caseWords.deleted(fewer));
+      onClose();
     },
   });
-  const { flaws, reason } = take.data ?? { flaws: [] };
+  const { flaws, reason } = take.data?.refused ?? { flaws: [] };
   return (
     <form
       className="space-y-3"
@@ -49,12 +58,14 @@ function TextForm({ name, text, onClose }: Props & { text: string }) {
         />
       </div>
       {(flaws.length > 0 || reason) && (
-        <ul role="alert" className="max-h-40 overflow-auto text-xs text-faulted">
-          {reason && <li>{reason}</li>}
-          {flaws.map(({ line, column, message }) => (
-            <li key={`${line} ${column} ${message}`}>{w.caseWords.flaw(line, column, message)}</li>
-          ))}
-        </ul>
+        <div role="alert" className="max-h-40 overflow-auto text-xs text-faulted">
+          {reason && <p>{visible(reason)}</p>}
+          <ul>
+            {flaws.map(({ line, column, message }) => (
+              <li key={`${line} ${column} ${message}`}>{visible(w.caseWords.flaw(line, column, message))}</li>
+            ))}
+          </ul>
+        </div>
       )}
       {take.isError && <Failed error={take.error} />}
       <div className="flex justify-end gap-2">

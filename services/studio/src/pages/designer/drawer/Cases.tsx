@@ -2,7 +2,8 @@ import { useMutation } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { download } from "../../../app/unsaved";
 import { quoted } from "../../../lib/shell";
-import { type Json, membersOf, textOf } from "../../../model/json";
+import { visible } from "../../../lib/visible";
+import type { Json } from "../../../model/json";
 import { Button } from "../../../ui/Button";
 import { Code, CopyCommands } from "../../../ui/Code";
 import { complain, notify } from "../../../ui/notices";
@@ -11,10 +12,12 @@ import {
   type CaseRun,
   checkCases,
   differenceOf,
+  fileName,
   fileOf,
   isOld,
   keepFile,
   namesIn,
+  readImport,
   removeCase,
   runCases,
 } from "../cases";
@@ -26,15 +29,17 @@ import { Refusal } from "./Problems";
 
 const IMPORTED_MAX = 4;
 
-const fileName = (doc: Json): string => `${textOf(membersOf(doc)?.definitionId) || "workflow"}.test.yaml`;
-
 /** The file to bring in: it takes the place of all tests. */
 function Import() {
   const studio = useStudio();
   const picker = useRef<HTMLInputElement>(null);
   const take = async (chosen: File) => {
     try {
-      const { file, flaws } = await checkCases(await chosen.text());
+      const { file, flaws, reason } = await readImport(await chosen.text());
+      if (reason !== undefined) {
+        complain(new Error(w.caseWords.importBad(chosen.name, [reason])));
+        return;
+      }
       if (file && flaws.length === 0) {
         keepFile(studio, "import", file);
         notify(w.caseWords.imported(namesIn(file).length));
@@ -93,25 +98,26 @@ interface RowProps {
 
 function Row({ name, run, doc, isBusy, onRun, onEdit }: RowProps) {
   const studio = useStudio();
+  const shown = visible(name);
   return (
     <li className="space-y-2 border-b border-line px-3 py-1.5" data-case={name}>
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-sm">
-        <span className="min-w-0 flex-1 basis-40 font-medium [overflow-wrap:anywhere]">{name}</span>
+        <span className="min-w-0 flex-1 basis-40 font-medium [overflow-wrap:anywhere]">{shown}</span>
         <Outcome run={run} doc={doc} />
         <div className="flex items-center gap-1">
           <Button
             tone="quiet"
             icon="instances"
-            label={w.caseWords.run(name)}
+            label={w.caseWords.run(shown)}
             disabled={isBusy}
             onClick={onRun}
           />
-          <Button tone="quiet" icon="list" label={w.caseWords.edit(name)} onClick={onEdit} />
+          <Button tone="quiet" icon="list" label={w.caseWords.edit(shown)} onClick={onEdit} />
           <Locked className="">
             <Button
               tone="quiet"
               icon="bin"
-              label={w.caseWords.remove(name)}
+              label={w.caseWords.remove(shown)}
               onClick={() => removeCase(studio, name)}
             />
           </Locked>
@@ -119,7 +125,7 @@ function Row({ name, run, doc, isBusy, onRun, onEdit }: RowProps) {
       </div>
       {run && run.of.differences.length > 0 && (
         <Code
-          label={w.caseWords.differs(name)}
+          label={w.caseWords.differs(shown)}
           text={run.of.differences.map((one) => differenceOf(one).trimEnd()).join("\n\n")}
         />
       )}

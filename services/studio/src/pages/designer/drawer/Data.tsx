@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { visible } from "../../../lib/visible";
 import { setMember } from "../../../model/commands";
 import {
   addDeclaration,
@@ -9,7 +10,7 @@ import {
 } from "../../../model/declarations";
 import { literalText } from "../../../model/expressions";
 import { type Json, listOf, membersOf, textOf } from "../../../model/json";
-import { renameInScripts, scriptsThatUse } from "../../../model/renames";
+import { type Renaming, renameInScripts, scriptsThatUse, withRename } from "../../../model/renames";
 import { Button } from "../../../ui/Button";
 import { loadVariableTypes } from "../api";
 import { useStudio, useView } from "../store";
@@ -20,26 +21,21 @@ const BOX = "h-7 w-full min-w-20 rounded-md border border-line-strong/60 bg-rais
 const STORED = "Elsa.Workflows.WorkflowInstanceStorageDriver, Elsa.Workflows.Core";
 const MEMORY = "Elsa.Workflows.MemoryStorageDriver, Elsa.Workflows.Core";
 
-interface Renaming {
-  from: string;
-  to: string;
-}
-
 /** After a rename: the scripts that use the old name, which only a person can want to change. */
-function InScripts({ kind, from, to }: Renaming & { kind: DeclarationKind }) {
+function InScripts({ kind, from, to }: Renaming) {
   const studio = useStudio();
   const doc = useView((state) => state.history.doc);
-  const isThere = listOf(membersOf(doc)?.[kind]).some((one) => textOf(membersOf(one)?.name) === from);
-  const count = isThere ? 0 : scriptsThatUse(doc, kind, from);
+  const names = listOf(membersOf(doc)?.[kind]).map((one) => textOf(membersOf(one)?.name));
+  const count = names.includes(from) ? 0 : scriptsThatUse(doc, kind, from);
   if (count === 0) return null;
   return (
     <div role="status" className="mt-2 flex flex-wrap items-center gap-2 text-sm text-waiting">
-      <p className="min-w-0 flex-1 basis-60">{w.usedInScripts(count, from)}</p>
-      {to !== "" && (
+      <p className="min-w-0 flex-1 basis-60">{visible(w.usedInScripts(count, from))}</p>
+      {to !== "" && names.includes(to) && (
         <Button
           onClick={() => studio.do(renameInScripts(studio.get().history.doc, kind, from, to, w.did.rename))}
         >
-          {w.changeScripts(to)}
+          {visible(w.changeScripts(to))}
         </Button>
       )}
     </div>
@@ -55,10 +51,13 @@ function Declarations({ kind, title, add }: { kind: DeclarationKind; title: stri
     staleTime: Number.POSITIVE_INFINITY,
   });
   const [before, setBefore] = useState("");
-  const [renaming, setRenaming] = useState<Renaming>();
+  const renamings = useView((state) => state.renamings);
   const typeMember = kind === "variables" ? "typeName" : "type";
   const set = (at: number, member: string, value: Json | undefined) =>
     studio.do(setDeclaration(studio.get().index, kind, at, member, value, `${w.did.set} ${title}`));
+  const rename = (from: string, to: string) => {
+    if (from !== to) studio.set({ renamings: withRename(studio.get().renamings, { kind, from, to }) });
+  };
   const items = listOf(list).map((one) => membersOf(one) ?? {});
   return (
     <section className="min-w-0 p-3">
@@ -102,7 +101,7 @@ function Declarations({ kind, title, add }: { kind: DeclarationKind; title: stri
                       value={name}
                       onFocus={() => setBefore(name)}
                       onChange={(event) => set(at, "name", event.target.value)}
-                      onBlur={() => before !== name && setRenaming({ from: before, to: name })}
+                      onBlur={() => rename(before, name)}
                     />
                   </td>
                   <td className="pr-1">
@@ -176,7 +175,11 @@ function Declarations({ kind, title, add }: { kind: DeclarationKind; title: stri
           </tbody>
         </table>
       )}
-      {renaming && <InScripts kind={kind} {...renaming} />}
+      {renamings
+        .filter((one) => one.kind === kind)
+        .map((one) => (
+          <InScripts key={one.from} {...one} />
+        ))}
     </section>
   );
 }

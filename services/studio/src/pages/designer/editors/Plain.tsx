@@ -2,8 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { get } from "../../../api/client";
 import type { Api } from "../../../api/types";
 import type { InputType } from "../../../model/descriptors";
-import { literalOf, literalText } from "../../../model/expressions";
-import { isMembers, type Json, listOf, membersOf, textOf } from "../../../model/json";
+import { itemsOf, literalOf, literalText } from "../../../model/expressions";
+import { isMembers, type Json, listOf, membersOf, textOf, writeText } from "../../../model/json";
 import { literalList } from "../../../model/outcomes";
 import { Code } from "../code/Code";
 import { useView } from "../store";
@@ -71,8 +71,8 @@ function Choice({
 }
 
 /** A list keeps its form: an array, or JSON in a text. */
-const written = (items: string[], was: Json | undefined, isText: boolean): Json =>
-  Array.isArray(was) || !isText ? items : JSON.stringify(items);
+const written = (items: Json[], was: Json | undefined, isText: boolean): Json =>
+  Array.isArray(was) || !isText ? items : writeText(items, "");
 
 function Choices({ input, value, isText, onChange }: EditorOf) {
   const chosen = literalList(value);
@@ -180,7 +180,9 @@ export function Plain(props: EditorOf) {
         <ListEditor
           label={input.displayName}
           items={literalList(value)}
-          onChange={(items) => onChange(items.length === 0 ? undefined : written(items, value, isText))}
+          onChange={(items) =>
+            onChange(items.length === 0 ? undefined : written(itemsOf(items, input), value, isText))
+          }
         />
       );
     case "cases":

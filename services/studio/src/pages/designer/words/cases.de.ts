@@ -18,11 +18,18 @@ export const cases: typeof english = {
   differs: (name) => `Was in ${name} abweicht`,
   refused: "Die Tests wurden abgelehnt, es gibt kein Ergebnis.",
   import: "Importieren",
-  importNote: "Eine Testdatei ersetzt alle Tests hier. Das lässt sich rückgängig machen.",
-  importBad: (file, flaws) => `${file} ist keine Testdatei, nichts wurde geändert. ${flaws.join(" ")}`,
+  importNote:
+    "Eine Testdatei oder eine Definition mit Tests ersetzt alle Tests hier. Das lässt sich rückgängig machen.",
+  importBad: (file, flaws) => `${file} ist keine Testdatei, nichts wurde geändert. ${flaws.join("; ")}`,
+  archive: "Es ist ein Archiv: Importieren Sie eine Datei daraus.",
+  testless: "Es ist eine Definition, die keine Tests bei sich hat.",
+  deleted: (count) =>
+    count === 1
+      ? "1 Test ist gelöscht. Rückgängig bringt ihn zurück."
+      : `${count} Tests sind gelöscht. Rückgängig bringt sie zurück.`,
   imported: (count) => (count === 1 ? "1 Test importiert" : `${count} Tests importiert`),
   export: "Exportieren",
-  command: "Die exportierte Datei im Terminal ausführen",
+  command: "Die exportierte Datei im Terminal ausführen, neben dem Export ihrer Definition",
   save: "Als Test speichern",
   saveNote:
     "Der Test bekommt Eingabe, Antworten und feste Ergebnisse dieses Laufs und erwartet, was er tat: Status, Ausgaben, Zeilen, Wartendes und Vorfall. Er beginnt zu einer festen Zeit, und Geheimnisse haben erfundene Werte.",

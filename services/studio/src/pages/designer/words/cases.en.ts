@@ -17,12 +17,19 @@ export const cases = {
   differs: (name: string) => `What differs in ${name}`,
   refused: "The tests were refused, so there is no result.",
   import: "Import",
-  importNote: "A test file takes the place of all tests here. It can be undone.",
+  importNote: "A test file, or a definition with tests, takes the place of all tests here. It can be undone.",
   importBad: (file: string, flaws: readonly string[]) =>
-    `${file} is no test file, so nothing was changed. ${flaws.join(" ")}`,
+    `${file} is no test file, so nothing was changed. ${flaws.join("; ")}`,
+  archive: "It is an archive: import a file that is in it.",
+  testless: "It is a definition that has no tests with it.",
+  /** After an edit. */
+  deleted: (count: number) =>
+    count === 1
+      ? "1 test is deleted. Undo brings it back."
+      : `${count} tests are deleted. Undo brings them back.`,
   imported: (count: number) => (count === 1 ? "1 test imported" : `${count} tests imported`),
   export: "Export",
-  command: "Run the exported file in a terminal",
+  command: "Run the exported file in a terminal, beside the export of its definition",
   save: "Save as test",
   saveNote:
     "The test gets the input, answers and pinned results of this run, and expects what it did: status, outputs, lines, waits and incident. It begins at a fixed time, and secrets have made-up values.",

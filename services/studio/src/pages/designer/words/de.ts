@@ -389,7 +389,8 @@ export const de: typeof en = {
   trialLines: "Geschriebene Zeilen",
   trialTook: (time) => `Vergangene Zeit: ${time}`,
   trialClear: "Testlauf ausblenden",
-  trialKept: "Eingabe, Antworten und feste Ergebnisse bleiben in diesem Browser, nie in der Definition.",
+  trialKept:
+    "Eingabe, Antworten und feste Ergebnisse bleiben in diesem Browser. Ein Test, der daraus gespeichert wird, ist in der Definition.",
   trialNotKept: "Das ist zu lang, um es zu behalten: Beim Verlassen der Seite ist es fort.",
   order: (number) => `Lief als Nummer ${number}`,
   execution: "Ausführung",

@@ -351,7 +351,8 @@ export const en = {
   trialLines: "Lines that were written",
   trialTook: (time: string) => `Time that passed: ${time}`,
   trialClear: "Hide the test run",
-  trialKept: "Input, answers and pinned results are kept in this browser, never in the definition.",
+  trialKept:
+    "Input, answers and pinned results are kept in this browser. A test that is saved of them is in the definition.",
   trialNotKept: "This is too long to be kept: it is gone when you leave the page.",
   order: (number: number) => `Ran as number ${number}`,
   execution: "Execution",
