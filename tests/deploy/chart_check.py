@@ -386,11 +386,32 @@ REFUSED = [
     ("nats.enabled=true,nodeSelector.a b=c", "nodeSelector has \"a b\": write a key of"),
     (
         "nats.enabled=true,cronJobs.Nightly.schedule=@daily,cronJobs.Nightly.definition=a,"
-        "cronJobs.Nightly.keySecret.name=k",
+        "cronJobs.Nightly.keySecret.name=k,cronJobs.Nightly.keySecret.key=k",
         "cronJobs has \"Nightly\": ",
     ),
     ("nats.enabled=true,settings=null", "settings is null"),
     ("nats.enabled=true,database=null", "database is null"),
+    *[
+        (f"nats.enabled=true,{value}=null", f"missing property '{value.rpartition('.')[2]}'")
+        for value in [
+            "auth.schemes",
+            "database.urlSecret",
+            "image.tag",
+            "jobs.enabled",
+            "nats.copies",
+            "networkPolicy.egressExcept",
+            "networkPolicy.egressPorts",
+            "networkPolicy.enabled",
+            "service.port",
+            "workloads.all",
+            "workloads.all.resources.limits",
+        ]
+    ],
+    (
+        "nats.enabled=true,auth.schemes=identity,auth.adminPasswordSecret.name=a,"
+        f"auth.adminName={'ä' * 101}",
+        "auth.adminName has 202 bytes",
+    ),
     ("nats.enabled=true,image.repository=reg:5000/a/b:1.2", "image/repository"),
     ("nats.enabled=true,image.repository=Reg/Staunch", "image/repository"),
     ("nats.enabled=true,image.pullSecrets={A b}", "image/pullSecrets/0"),

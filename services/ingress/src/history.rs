@@ -231,6 +231,8 @@ pub(crate) struct Values {
     values: BTreeMap<u64, BTreeMap<String, Value>>,
     /// The executions that were open then, with their lines.
     open: BTreeMap<u64, Entry>,
+    /// The last line with changes, 0 if there is none.
+    changed_at: u64,
 }
 
 impl Values {
@@ -246,7 +248,7 @@ impl Values {
                 limits::HISTORY_LINES_MAX
             )));
         }
-        let mut found = Self { values: BTreeMap::new(), open: BTreeMap::new() };
+        let mut found = Self { values: BTreeMap::new(), open: BTreeMap::new(), changed_at: 0 };
         for entry in read(app, seen, 0, sequence).await? {
             if entry.activity_id.is_some() && entry.owner.is_none() {
                 return Err(Problem::conflict(
@@ -262,10 +264,16 @@ impl Values {
                 entry.recorded.iter().flat_map(|recorded| recorded.variables.iter().cloned())
             {
                 found.values.entry(owner).or_default().insert(id, value);
+                found.changed_at = entry.sequence;
             }
             found.follow(entry);
         }
         Ok(found)
+    }
+
+    /// The last line with changes of variables, 0 if there is none.
+    pub(crate) fn changed_at(&self) -> u64 {
+        self.changed_at
     }
 
     /// Notes which executions are open.

@@ -353,6 +353,9 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
             user::change_password(change, format).await
         }
         Command::User(args) => {
+            if matches!(args.verb, user::Verb::Create { .. }) {
+                role::check_setting(&args.settings)?;
+            }
             let looks = args.verb.only_looks();
             on_store(&args.settings, looks, async |store| user::run(args.verb, store, format).await)
                 .await
@@ -363,6 +366,9 @@ async fn done(command: Command, format: Format) -> Result<(), Failure> {
                 .await
         }
         Command::App(args) => {
+            if matches!(args.verb, app::Verb::Create { .. }) {
+                role::check_setting(&args.settings)?;
+            }
             let looks = args.verb.only_looks();
             on_store(&args.settings, looks, async |store| app::run(args.verb, store, format).await)
                 .await

@@ -215,7 +215,10 @@ fn suite(reader: &mut Reader, tree: &Tree) -> Suite {
                 tests.push(test(reader, member, (&mocks, &pins)));
             }
         }
-        Some((tests, _)) => reader.flaw(tests.mark, "write an object: tests by their names"),
+        Some((tests, Some(_))) => {
+            reader.flaw(tests.mark, "there are no tests in it: write one by its name");
+        }
+        Some((tests, None)) => reader.flaw(tests.mark, "write an object: tests by their names"),
         None => reader.flaw(tree.mark, "there are no tests: write them by their names in tests"),
     }
     Suite { definition, uses, tests }

@@ -26,6 +26,19 @@ fn a_test_that_is_made_of_a_run_has_what_says_something_and_no_secret() {
 }
 
 #[test]
+fn no_tests_in_an_object_are_not_called_no_object() {
+    for (tests, expected) in [
+        (serde_json::json!({}), "there are no tests in it: write one by its name"),
+        (serde_json::json!([]), "write an object: tests by their names"),
+    ] {
+        let tree = shortform::Tree::of(&serde_json::json!({"tests": tests}));
+        let flaws = Suite::read(&tree).err().unwrap_or_default();
+        let told: Vec<_> = flaws.iter().map(|flaw| flaw.message.as_str()).collect();
+        assert!(told.contains(&expected), "{told:?}");
+    }
+}
+
+#[test]
 fn the_tests_of_a_definition_are_one_of_its_custom_properties() {
     let tree = |value| shortform::Tree::of(&value);
     let with = tree(serde_json::json!({"customProperties": {TESTS_MEMBER: {"tests": {}}}}));

@@ -355,6 +355,9 @@
 {{- define "staunch.checkCallers" -}}
 {{- $schemes := splitList "," .Values.auth.schemes }}
 {{- $given := include "staunch.given" (list . "admin-password") | default (include "staunch.given" (list . "admin-password-file")) }}
+{{- if gt (len .Values.auth.adminName) 200 }}
+{{- fail (printf "auth.adminName has %d bytes: write a name of at most 200" (len .Values.auth.adminName)) }}
+{{- end }}
 {{- if and .Values.auth.adminName (not (has "identity" $schemes)) }}
 {{- fail (printf "auth.adminName is %q: the first user logs in with a password, and auth.schemes does not have identity; add it, or leave adminName out" .Values.auth.adminName) }}
 {{- end }}

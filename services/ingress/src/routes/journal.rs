@@ -217,6 +217,7 @@ pub(super) async fn state(
         "timestamp": line.items.first().map(|entry| entry.timestamp),
         "definitionVersionId": version_id,
         "variables": variables,
+        "variablesAt": values.changed_at(),
         "containers": containers,
     })))
 }

@@ -294,7 +294,8 @@ fn is_id(id: &str) -> bool {
 /// Stops a plan: it begins no more jobs, and those that it has not begun stay `Pending`. What it has done
 /// stays done, and jobs that it has in hand are done to their end. One that is over stays as it is.
 #[utoipa::path(post, path = "/alterations/{id}/stop", tag = "alterations", params(("id" = String, Path)),
-    responses((status = 200, body = shape::alteration::Stopped), (status = 404, body = ProblemBody)))]
+    responses((status = 200, body = shape::alteration::Stopped), (status = 400, body = ProblemBody),
+        (status = 404, body = ProblemBody)))]
 pub(super) async fn stop(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,

@@ -32,6 +32,8 @@ async fn variables_are_shown_as_they_were() {
             "activityNodeId": "Workflow1:root", "variables": {"Word": word}}])
     };
     assert_eq!(before["variables"], json!({"Count": 1}));
+    let as_of = before["variablesAt"].as_u64().expect("a line");
+    assert!(as_of <= before["at"].as_u64().expect("a line"), "{before:?}");
     assert_eq!(before["containers"], container("a"));
     world.post(&format!("{API}/events/go/trigger"), &json!({})).await.expect(200);
     testkit::eventually("it waits again", BOUND, async || {
@@ -44,6 +46,10 @@ async fn variables_are_shown_as_they_were() {
         (&after["variables"], &after["containers"]),
         (&json!({"Count": 2}), &container("b"))
     );
+    let as_of_after = after["variablesAt"].as_u64().expect("a line");
+    assert!(as_of < as_of_after, "{as_of} and {as_of_after}");
+    let earlier = world.get(&format!("{path}?at={}", as_of_after - 1)).await.expect(200);
+    assert!(earlier["variablesAt"].as_u64() < Some(as_of_after), "{}", earlier["variablesAt"]);
     let then = world.get(&format!("{path}?at={}", before["at"])).await.expect(200);
     assert_eq!(then, before);
     for (wrong, status) in [("0", 400), ("1000", 404), ("x", 400)] {

@@ -38,7 +38,8 @@ pub(crate) struct DoctorArgs {
 /// Checks everything, and prints a line for each check.
 ///
 /// # Errors
-/// Forbidden when a server refuses the caller; failed when a check is bad.
+/// Forbidden when a server refuses to answer the caller, or all refuse the key; failed when a check is
+/// bad.
 pub(crate) async fn run(
     server: Option<String>,
     is_quiet: bool,
@@ -61,8 +62,7 @@ pub(crate) async fn run(
     }
     let count = |grade| checks.iter().filter(|check| check.grade == grade).count();
     let (warnings, bad) = (count(Grade::Warn), count(Grade::Bad));
-    let refusing = facts.servers.iter().find(|server| server.is_refusing);
-    if let Some(reason) = refusing.and_then(|server| server.version.as_ref().err()) {
+    if let Some(reason) = refusal(&facts) {
         let message = format!("{reason} ({})", summary(checks.len(), bad, warnings));
         return Err(Failure::new(Kind::Forbidden, message));
     }
@@ -71,6 +71,18 @@ pub(crate) async fn run(
     }
     say::message(&format!("{} checks, none of them bad, {warnings} with a warning", checks.len()));
     Ok(())
+}
+
+/// Why a server refuses to answer at all, or why all that answer refuse the caller's key.
+fn refusal(facts: &Facts) -> Option<&str> {
+    let refusing = facts.servers.iter().find(|server| server.is_refusing);
+    if let Some(reason) = refusing.and_then(|server| server.version.as_ref().err()) {
+        return Some(reason);
+    }
+    let mut answering = facts.servers.iter().filter(|server| server.version.is_ok()).peekable();
+    let first = answering.peek()?.refusal.as_deref();
+    let is_everywhere = answering.all(|server| server.refusal.is_some());
+    first.filter(|_| facts.has_key && is_everywhere)
 }
 
 /// How many of the checks are bad, and how many give a warning.

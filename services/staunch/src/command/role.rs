@@ -12,6 +12,19 @@ use crate::Failure;
 use crate::failure::Kind;
 use crate::output::{self, Format};
 
+/// Refuses the setting for the roles of a server where the roles of a holder are meant.
+///
+/// # Errors
+/// When `--role` is given.
+pub(crate) fn check_setting(settings: &chassis::Args) -> Result<(), Failure> {
+    if settings.role.is_none() {
+        return Ok(());
+    }
+    let text =
+        "--role is the setting for the roles of a server: give the ids of roles with --roles";
+    Err(Failure::usage(text.to_owned()))
+}
+
 /// The id of the role with all permissions.
 pub(super) const ADMINISTRATOR: &str = "admin";
 

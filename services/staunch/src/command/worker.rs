@@ -148,6 +148,9 @@ pub(crate) async fn run(args: WorkerArgs, format: Format) -> Result<(), Failure>
 /// A type and its version, as two words or as one.
 fn of_version(type_name: &str, version: Option<u32>) -> Result<(&str, u32), Failure> {
     match version {
+        _ if type_name.is_empty() => {
+            Err(Failure::usage("the type is empty: `staunch worker types` lists all"))
+        }
         Some(version) => Ok((type_name, version)),
         None if type_name.contains('@') => subject::task_kind(type_name).map_err(Failure::usage),
         None => Err(Failure::usage(format!(

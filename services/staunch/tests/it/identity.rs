@@ -94,6 +94,10 @@ async fn users_roles_and_applications_come_and_go() {
     refused(&run(here, &wide).await, 4, "there is a user zoe already");
     let unknown = ["user", "create", "eve", "--roles", "none", "--generate"];
     refused(&run(here, &unknown).await, 3, "no role none");
+    for kind in ["user", "app"] {
+        let mistaken = run(here, &[kind, "create", "eve", "--role", "clerk"]).await;
+        refused(&mistaken, 2, "give the ids of roles with --roles");
+    }
     refused(&run(here, &["role", "rm", "clerk"]).await, 4, "zoe");
     assert_eq!(json(&run(here, &["user", "disable", "zoe"]).await)["isDisabled"], true);
     assert_eq!(json(&run(here, &["user", "enable", "zoe"]).await)["isDisabled"], false);

@@ -64,6 +64,9 @@ pub(crate) struct StateThen {
     /// Values by name.
     #[schema(value_type = Object)]
     variables: Map,
+    /// The `sequence` of the last line up to there with changes of variables, 0 if there is none. Inside
+    /// a burst, variables are known at its end: they are those as of this line.
+    variables_at: u64,
     /// The activities with variables of their own that were open then.
     containers: Vec<ContainerThen>,
 }

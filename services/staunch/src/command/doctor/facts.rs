@@ -20,10 +20,12 @@ pub(crate) struct Facts {
     pub(crate) database: Result<DatabaseSeen, String>,
     /// None if the database cannot be used with this program.
     pub(crate) work: Option<Result<Work, String>>,
+    /// The caller has given a key.
+    pub(crate) has_key: bool,
     /// One for each address that was asked.
     pub(crate) servers: Vec<Server>,
-    /// What workflows listen to and does not exist, as a server says it.
-    pub(crate) lost_sources: Vec<LostSource>,
+    /// What workflows listen to and does not exist, as a server says it, or why all refuse to.
+    pub(crate) lost_sources: Result<Vec<LostSource>, String>,
     pub(crate) host: Host,
     /// The certificates that the settings name.
     pub(crate) certificates: Vec<chassis::Certificate>,
@@ -100,6 +102,8 @@ pub(crate) struct Server {
     pub(crate) version: Result<String, String>,
     /// It does not take the key of the caller, or that may not ask it.
     pub(crate) is_refusing: bool,
+    /// Why it gives the caller no more than it gives everybody.
+    pub(crate) refusal: Option<String>,
     /// Why it is not ready.
     pub(crate) unready: Option<String>,
     /// It lets callers without credentials in.

@@ -77,6 +77,7 @@ pub(super) async fn facts(server: Option<String>, settings: &Settings) -> Facts 
         payload_places,
         database,
         work,
+        has_key: key.is_some(),
         servers,
         lost_sources,
         host,
@@ -206,18 +207,27 @@ pub(super) fn places(members: &[Member]) -> Vec<(String, Vec<String>)> {
     places
 }
 
-/// What workflows listen to and does not exist, by the first server that says it. A caller who may not
-/// read it leaves it unknown.
-async fn lost_sources(servers: &[Server], key: Option<&str>) -> Vec<LostSource> {
+/// What workflows listen to and does not exist, by the first server that says it.
+///
+/// # Errors
+/// Why the last server refuses, if none says it.
+async fn lost_sources(servers: &[Server], key: Option<&str>) -> Result<Vec<LostSource>, String> {
+    let mut refusal = None;
     for server in servers.iter().filter(|server| server.version.is_ok()) {
         let Ok(client) = Client::to(&server.url, key) else { continue };
         let client = client.with_patience(ANSWER_MAX, HINT);
         let path = format!("/cluster/listeners?pageSize={COUNTED_MAX}");
-        if let Ok(listeners) = client.get(&path).await {
-            return lost(&listeners);
+        match client.get(&path).await {
+            Ok(listeners) => return Ok(lost(&listeners)),
+            Err(failure) => refusal = refused(&failure).or(refusal),
         }
     }
-    Vec::new()
+    refusal.map_or_else(|| Ok(Vec::new()), Err)
+}
+
+/// Why a server refuses the caller, if that is the failure.
+fn refused(failure: &Failure) -> Option<String> {
+    (failure.kind == Kind::Forbidden).then(|| failure.message.clone())
 }
 
 /// The sources that do not exist, in the answer of a server.
@@ -245,6 +255,7 @@ async fn ask_server(url: String, key: Option<&str>) -> Server {
         clock_apart: None,
         is_refusing: failure.kind == Kind::Forbidden,
         version: Err(failure.message),
+        refusal: None,
         unready: None,
         is_open: false,
         is_here,
@@ -260,11 +271,13 @@ async fn ask_server(url: String, key: Option<&str>) -> Server {
     let ready = client.open(&format!("{}/health/ready", client.server())).await;
     let unready = ready.err().map(unready);
     // Asked with the key: a request without it would be in the audit log as a refused one.
-    let me = client.get("/identity/me").await.unwrap_or_default();
-    let is_open = me.get("isAuthenticationOn") == Some(&Value::Bool(false));
-    // A key that may not read the metrics leaves these two unknown.
-    let metrics = client.metrics().await.ok();
-    let metrics = metrics.as_ref().and_then(|answer| answer.body.as_str()).map(Reading::parse);
+    let me = client.get("/identity/me").await;
+    let metrics = client.metrics().await;
+    let refusal = me.as_ref().err().and_then(refused);
+    let refusal = refusal.or_else(|| metrics.as_ref().err().and_then(refused));
+    let is_open = me.is_ok_and(|me| me.get("isAuthenticationOn") == Some(&Value::Bool(false)));
+    let metrics = metrics.as_ref().ok();
+    let metrics = metrics.and_then(|answer| answer.body.as_str()).map(Reading::parse);
     let clock = metrics.as_ref().and_then(|metrics| metrics.gauge(CLOCK_APART));
     Server {
         nodes: Vec::new(),
@@ -273,6 +286,7 @@ async fn ask_server(url: String, key: Option<&str>) -> Server {
             .and_then(|clock| Some(Duration::try_from_secs_f64(clock).ok()?.as_secs())),
         version: Ok(version),
         is_refusing: false,
+        refusal,
         unready,
         is_open,
         is_here,
@@ -335,7 +349,54 @@ fn descriptors() -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
+
     use super::*;
+
+    /// A server that gives everybody its version and its health, and refuses all else.
+    async fn refusing(listener: TcpListener) {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut head = Vec::new();
+            while !head.ends_with(b"\r\n\r\n") {
+                head.push(stream.read_u8().await.unwrap());
+            }
+            let head = String::from_utf8(head).unwrap();
+            let is_public = head.contains("/package/version") || head.contains("/health/ready");
+            let (status, body) = match is_public {
+                true => ("200 OK", r#"{"packageVersion": "0.1.0"}"#),
+                false => ("401 Unauthorized", r#"{"detail": "the API key is not known"}"#),
+            };
+            let answer = format!(
+                "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\
+                 connection: close\r\n\r\n{body}",
+                body.len()
+            );
+            stream.write_all(answer.as_bytes()).await.unwrap();
+        }
+    }
+
+    #[tokio::test]
+    async fn a_refusal_of_the_caller_is_not_taken_for_an_answer() {
+        drop(rustls::crypto::ring::default_provider().install_default());
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let asked = async {
+            let server = ask_server(url, Some("wrong")).await;
+            let lost = lost_sources(std::slice::from_ref(&server), Some("wrong")).await;
+            (server, lost)
+        };
+        let (server, lost) = tokio::select! {
+            asked = asked => asked,
+            () = refusing(listener) => unreachable!("it serves for ever"),
+        };
+        assert_eq!(server.version.as_deref(), Ok("0.1.0"));
+        let refusal = server.refusal.unwrap_or_default();
+        assert!(refusal.contains("the API key is not known"), "{refusal}");
+        assert!(lost.unwrap_err().contains("the API key is not known"));
+        assert!(server.unready.is_none() && server.clock_apart.is_none());
+    }
 
     #[test]
     fn a_node_that_is_not_ready_says_why() {

@@ -32,7 +32,14 @@ pub(super) fn judge(facts: &Facts) -> Vec<Check> {
     );
     checks.extend(facts.payload_places.iter().map(payload_place));
     checks.extend(servers(&facts.servers));
-    checks.extend(facts.lost_sources.iter().take(SOURCES_SHOWN).map(lost_source));
+    checks.extend(facts.servers.iter().filter_map(|server| refusal(server, facts.has_key)));
+    match &facts.lost_sources {
+        Ok(lost) => checks.extend(lost.iter().take(SOURCES_SHOWN).map(lost_source)),
+        Err(reason) => checks.push(Check::ok(
+            "work",
+            format!("whether all exists that workflows listen to was not looked at: {reason}"),
+        )),
+    }
     checks.extend(unasked(facts));
     checks.extend(without_tls(&facts.servers, &facts.settings));
     checks.extend(facts.servers.iter().filter_map(clock_of_node));
@@ -119,6 +126,32 @@ fn unasked(facts: &Facts) -> Option<Check> {
     Some(Check::ok("api", format!("{found} ({how})")))
 }
 
+/// A server that gives the caller no more than it gives everybody.
+fn refusal(server: &Server, has_key: bool) -> Option<Check> {
+    server.refusal.as_ref()?;
+    let who = match (server.nodes.as_slice(), &server.node) {
+        ([], Some(node)) => node.clone(),
+        ([], None) => server.url.clone(),
+        (nodes, _) => nodes.join(", "),
+    };
+    // Metrics name their node.
+    let found = match (has_key, server.node.is_some()) {
+        (true, false) => {
+            format!("the API key is refused by {who}, so its metrics and clock were not read")
+        }
+        (true, true) => {
+            format!("the API key is refused by {who}, so only what needs no key was read")
+        }
+        (false, false) => {
+            format!("{who} was asked without an API key, so its metrics and clock were not read")
+        }
+        // The other checks say what was not read.
+        (false, true) => return None,
+    };
+    let advice = "give a key that it takes with --api-key or STAUNCH_API_KEY";
+    Some(Check::warn("api", found, advice))
+}
+
 /// Nodes that cannot be told apart by their addresses: one of them answered for all.
 fn shared_address(server: &Server) -> Option<Check> {
     let Server { url, nodes, .. } = server;
@@ -162,8 +195,13 @@ fn payload_place((place, written): &PlaceSeen) -> Check {
 /// Something that workflows listen to, and that does not exist.
 fn lost_source(lost: &LostSource) -> Check {
     let LostSource { source, definitions } = lost;
+    let listens = if definitions.contains(", ") || definitions.ends_with(" more") {
+        "listen"
+    } else {
+        "listens"
+    };
     let found = format!(
-        "{source} does not exist, and {definitions} listens to it: no message comes from it"
+        "{source} does not exist, and {definitions} {listens} to it: no message comes from it"
     );
     let advice = "make it, or correct its name in the workflow: executors look for it again and again \
                   (`staunch listener ls`)";

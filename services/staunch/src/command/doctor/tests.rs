@@ -93,6 +93,7 @@ fn sound() -> Facts {
             cluster_id: Some("c1".to_owned()),
         }),
         work: Some(Ok(Work { now: NOW, ..Work::default() })),
+        has_key: true,
         servers: vec![Server {
             url: "http://127.0.0.1:5001".to_owned(),
             nodes: vec!["n1".to_owned()],
@@ -100,11 +101,12 @@ fn sound() -> Facts {
             clock_apart: Some(0),
             version: Ok(chassis::version().to_owned()),
             is_refusing: false,
+            refusal: None,
             unready: None,
             is_open: true,
             is_here: true,
         }],
-        lost_sources: Vec::new(),
+        lost_sources: Ok(Vec::new()),
         host: Host {
             folder: Some(("/data".into(), 50 << 30, 100 << 30)),
             descriptors: Some(65_536),
@@ -351,15 +353,29 @@ const REST: &[Row] = &[
         f.servers[0].version = Err("the API key is not known, or has expired".to_owned());
         f.servers[0].is_refusing = true;
     }),
-    (
-        Warn,
-        "the stream ORDERS does not exist, and a, b listens to it",
-        "staunch listener ls",
-        |f| {
-            let (source, definitions) = ("the stream ORDERS".to_owned(), "a, b".to_owned());
-            f.lost_sources = vec![LostSource { source, definitions }];
-        },
-    ),
+    (Warn, "the stream ORDERS does not exist, and a, b listen to it", "staunch listener ls", |f| {
+        let (source, definitions) = ("the stream ORDERS".to_owned(), "a, b".to_owned());
+        f.lost_sources = Ok(vec![LostSource { source, definitions }]);
+    }),
+    (Warn, "the bucket config does not exist, and a listens to it", "make it", |f| {
+        let (source, definitions) = ("the bucket config".to_owned(), "a".to_owned());
+        f.lost_sources = Ok(vec![LostSource { source, definitions }]);
+    }),
+    (Fine, "listen to was not looked at: you lack a permission", "", |f| {
+        f.lost_sources = Err("you lack a permission".to_owned());
+    }),
+    (Warn, "refused by n1, so its metrics and clock were not read", "--api-key", |f| {
+        f.servers[0].refusal = Some("the API key is not known".to_owned());
+        (f.servers[0].node, f.servers[0].clock_apart) = (None, None);
+    }),
+    (Warn, "the API key is refused by n1, so only what needs no key", "--api-key", |f| {
+        f.servers[0].refusal = Some("the API key is not known".to_owned());
+    }),
+    (Warn, "n1 was asked without an API key", "STAUNCH_API_KEY", |f| {
+        f.has_key = false;
+        f.servers[0].refusal = Some("give an API key".to_owned());
+        f.servers[0].node = None;
+    }),
     (Bad, "5001 is not ready: nats", "log", |f| f.servers[0].unready = Some("nats".to_owned())),
     (Warn, "runs version 0.0.9", "upgrade", |f| f.servers[0].version = Ok("0.0.9".to_owned())),
     (Bad, "lets every caller in", "--auth", |f| f.servers[0].is_here = false),
@@ -379,6 +395,22 @@ const REST: &[Row] = &[
 fn one_bad_check_is_not_said_to_be_several() {
     assert_eq!(super::summary(20, 1, 1), "1 of 20 checks is bad, 1 gives a warning");
     assert_eq!(super::summary(20, 2, 0), "2 of 20 checks are bad, 0 give a warning");
+}
+
+#[test]
+fn a_key_that_is_refused_everywhere_is_a_refusal() {
+    let mut facts = sound();
+    facts.servers.push(facts.servers[0].clone());
+    assert_eq!(super::refusal(&facts), None);
+    facts.servers[0].refusal = Some("not known".to_owned());
+    assert_eq!(super::refusal(&facts), None, "the other takes it");
+    facts.servers[1].version = Err("it does not answer".to_owned());
+    assert_eq!(super::refusal(&facts), Some("not known"));
+    facts.has_key = false;
+    assert_eq!(super::refusal(&facts), None, "no key was given");
+    facts.servers[0].is_refusing = true;
+    facts.servers[0].version = Err("refused".to_owned());
+    assert_eq!(super::refusal(&facts), Some("refused"));
 }
 
 #[test]

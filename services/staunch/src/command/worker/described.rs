@@ -22,6 +22,9 @@ pub(super) fn wanted<'t>(types: &'t Value, kind: &str) -> Result<Vec<&'t Value>,
         };
         all.clone().filter(is_it).collect::<Vec<_>>()
     };
+    if kind.is_empty() {
+        return Err(Failure::usage("the type is empty: `staunch worker types` lists all"));
+    }
     // The name of a type may have an @, too.
     let whole = named(kind, None);
     if !whole.is_empty() {
@@ -40,8 +43,8 @@ pub(super) fn wanted<'t>(types: &'t Value, kind: &str) -> Result<Vec<&'t Value>,
 pub(super) fn page(kind: &Value) -> String {
     let of = |name: &str| text(kind, name);
     let mut lines = vec![format!("# {} version {}", of("type"), of("version"))];
-    if !of("description").is_empty() {
-        lines.extend([String::new(), of("description")]);
+    if !of("description").trim().is_empty() {
+        lines.extend([String::new(), paragraph(&of("description"))]);
     }
     lines.push(String::new());
     for (what, member) in [
@@ -118,6 +121,21 @@ fn meaning(own: &Value) -> String {
     said.join(": ").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// A text as one paragraph: neither its lines nor its first word begin a heading, a list or a table.
+fn paragraph(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let word = line.split(' ').next().unwrap_or_default();
+    let is_sign = !word.is_empty() && word.chars().all(|c| "#-+*=_".contains(c));
+    if is_sign || [">", "|", "```", "~~~"].iter().any(|sign| word.starts_with(sign)) {
+        return format!("\\{line}");
+    }
+    let number = word.trim_end_matches(['.', ')']);
+    if number.len() + 1 == word.len() && number.bytes().all(|byte| byte.is_ascii_digit()) {
+        return format!("{number}\\{}", &line[number.len()..]);
+    }
+    line
+}
+
 /// A text as code, which has more backticks around it than any in it.
 fn code(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
@@ -168,6 +186,26 @@ mod tests {
     }
 
     #[test]
+    fn a_description_is_one_paragraph() {
+        let mut kind = charge();
+        kind["description"] = json!("Charges a card\n# not a heading\n\n- no item");
+        let page = page(&kind);
+        assert!(page.contains("\n\nCharges a card # not a heading - no item\n\n"), "{page}");
+        for (text, expected) in [
+            ("# a", "\\# a"),
+            ("1. a", "1\\. a"),
+            ("- a", "\\- a"),
+            ("*Charges* a card", "*Charges* a card"),
+            ("3 days", "3 days"),
+            ("42", "42"),
+            ("\n", ""),
+            ("\u{e4} # b", "\u{e4} # b"),
+        ] {
+            assert_eq!(paragraph(text), expected);
+        }
+    }
+
+    #[test]
     fn a_type_is_found_by_its_name_and_its_version() {
         let (old, new) =
             (json!({"type": "Ship", "version": 1}), json!({"type": "Ship", "version": 2}));
@@ -178,5 +216,8 @@ mod tests {
         assert_eq!(found("a@b"), [&types["items"][2]]);
         assert_eq!(wanted(&types, "Ship@3").unwrap_err().kind, Kind::NotFound);
         assert_eq!(wanted(&types, "Other").unwrap_err().kind, Kind::NotFound);
+        let empty = wanted(&types, "").unwrap_err();
+        assert_eq!(empty.kind, Kind::Usage);
+        assert!(empty.message.starts_with("the type is empty"), "{}", empty.message);
     }
 }
