@@ -123,6 +123,8 @@ pub(super) async fn make(
     if text(&mut members, "until")?.is_some() {
         return Err(Problem::bad_request("member until: a test runs to its end: leave it out"));
     }
+    // What says nothing is left out of the test, and has to be right all the same.
+    run(&members, rehearsal::BEGIN)?;
     let case = rehearsal::as_case(members);
     let run = run(&case, rehearsal::BEGIN)?;
     let id = tested.definition.definition_id.clone();

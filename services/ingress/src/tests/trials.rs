@@ -246,6 +246,7 @@ async fn a_test_that_is_made_of_a_run_passes_until_the_workflow_does_something_e
         (json!({"pins": {"gone": {}}}), "pins: "),
         (json!({"colour": 5}), "member colour: colour means nothing here"),
         (json!({"expect": {}, "colour": 5}), "member colour"),
+        (json!({"time": {}}), "member time: "),
     ] {
         let refused = world.post(MAKE, &with(more)).await.problem(400);
         assert!(refused.contains(told), "{refused}");
