@@ -134,12 +134,13 @@ async fn without_an_answer_only_a_notifier_that_is_gone_meanwhile_is_missing() {
     testkit::eventually("the nodes know each other", BOUND, is_known).await;
     // The notifiers' answers are lost, as if they were frozen.
     world.broken.deafen();
+    world.broken.lose_notice();
     let model = json!({"definitionId": "d", "root": writes_line()});
     let path = format!("{API}/workflow-definitions");
     let publication = json!({"model": model, "publish": true});
     let goes = async {
-        // The publication waits for 12 s.
-        tokio::time::sleep(Duration::from_secs(3)).await;
+        let is_asked = async || world.broken.has_lost_notice();
+        testkit::eventually("a notifier is asked", BOUND, is_asked).await;
         notifier.leave().await;
     };
     let (answer, ()) = tokio::join!(world.post(&path, &publication), goes);

@@ -67,6 +67,11 @@ impl Broken {
         self.notice.store(true, Ordering::SeqCst);
     }
 
+    /// That request has been made.
+    pub(super) fn has_lost_notice(&self) -> bool {
+        !self.notice.load(Ordering::SeqCst)
+    }
+
     /// Executors get no commands while it is set.
     pub(super) fn stall(&self, broken: bool) {
         self.pulls.store(broken, Ordering::SeqCst);
