@@ -145,6 +145,7 @@ impl Actor {
             if tenure.is_over {
                 return Next::End(TenureEnd::Idle);
             }
+            tenure.share(&self.cx.rooms);
             if !tenure.hold.is_good() {
                 return Next::End(TenureEnd::Lost);
             }
@@ -187,6 +188,7 @@ impl Actor {
 
     /// Waits until there is something to do. None if the caller should look again.
     async fn wait(&mut self, tenure: &mut Tenure) -> Option<Next> {
+        tenure.rest();
         let wake_at = tenure.pause.map(|(until, _)| until);
         tokio::select! {
             biased;
@@ -204,6 +206,8 @@ impl Actor {
     /// Looks up the receivers of a kept event or task. Resumes for this instance come before other
     /// waiting work: the next event is for the bookmark after this one.
     async fn route(&self, tenure: &mut Tenure, command: &Command) {
+        // The receiver is read there, and may be this instance.
+        tenure.rest();
         match route::wake(&self.cx, command, &self.id).await {
             Ok(mine) => mine.into_iter().rev().for_each(|own| tenure.woken.push_front(own)),
             Err(stop) => tracing::debug!(%stop, command = %command.id, "left to the sweep"),
@@ -230,6 +234,7 @@ impl Actor {
     /// Ends a tenure. Work that is left goes to the actor that holds the instance next.
     async fn close(&mut self, mut tenure: Tenure, end: TenureEnd) {
         tenure.calls.abort_all();
+        tenure.rest();
         let is_locked_out = matches!(end, TenureEnd::LockedOut(_) | TenureEnd::Lost);
         let left_aside = is_locked_out && !tenure.taken_aside.is_empty();
         match end {

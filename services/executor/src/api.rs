@@ -12,7 +12,6 @@ use std::sync::Arc;
 use bus::{Endpoint, Incoming, Subscription};
 use engine::FlowMode;
 use futures::StreamExt as _;
-use model::InstanceId;
 use protocol::{Body, Command, ContentType, Message, encode_body, header, subject};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
@@ -185,7 +184,7 @@ async fn startable(cx: &Cx, start: &protocol::Start) -> Result<(), RequestProble
 
 /// An instance in readable form.
 async fn view(cx: &Cx, id: &str) -> Result<Value, RequestProblem> {
-    let id = InstanceId::parse(id).map_err(|error| RequestProblem::bad(error.to_string()))?;
+    let id = protocol::instance_of(id).map_err(|error| RequestProblem::bad(error.to_string()))?;
     let loaded = cx.store.load(&id).await.map_err(|error| RequestProblem::unavailable(&error))?;
     let Some(loaded) = loaded else {
         return Err(RequestProblem::absent(format!("instance {id} does not exist")));

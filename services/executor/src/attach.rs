@@ -172,7 +172,8 @@ async fn is_started(cx: &Cx, command: &Command) -> Result<bool, Stop> {
     let (Body::Start(_), Some(id)) = (&command.body, command.instance_id()) else {
         return Ok(false);
     };
-    Ok(cx.store.load(&id).await?.is_some())
+    // Its state is not needed.
+    Ok(cx.store.load_within(&id, 0).await?.is_some())
 }
 
 /// The members and objects that the header names.

@@ -25,6 +25,8 @@ pub(crate) struct Known {
     pub(crate) record: Record,
     /// The payloads that the stored state names.
     pub(crate) payloads: BTreeSet<PayloadHash>,
+    /// The size of the stored state.
+    pub(crate) state_bytes: usize,
     pub(crate) read_at: ReadAt,
 }
 
@@ -98,6 +100,8 @@ pub(crate) struct Before {
     pub(crate) open: BTreeMap<BookmarkId, String>,
     /// The payloads that the stored state names.
     pub(crate) payloads: BTreeSet<PayloadHash>,
+    /// The size of the stored state.
+    pub(crate) state_bytes: usize,
     /// The condition on the row for the commit.
     pub(crate) expected: Expected,
 }
@@ -228,7 +232,8 @@ pub(crate) fn split(known: Known) -> (Before, Record) {
         None if known.read_at == ReadAt::Never => Expected::Unstarted,
         None => Expected::Absent,
     };
-    (Before { row: known.row, open, payloads: known.payloads, expected }, known.record)
+    let Known { row, payloads, state_bytes, record, .. } = known;
+    (Before { row, open, payloads, state_bytes, expected }, record)
 }
 
 /// Ends a state as the engine does.

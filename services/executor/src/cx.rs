@@ -21,6 +21,7 @@ use vault::Watched;
 use crate::chains::Chains;
 use crate::config::Config;
 use crate::mailbox::Mailboxes;
+use crate::room::Rooms;
 use crate::sample::Sampler;
 use crate::stop::Stop;
 
@@ -59,6 +60,8 @@ pub(crate) struct Inner {
     pub(crate) chains: Chains,
     /// Decides which refused commands are logged.
     pub(crate) refusals: Sampler,
+    /// Memory for the states of instances.
+    pub(crate) rooms: Rooms,
     /// One permit for each command whose objects are being kept.
     pub(crate) attaching: Semaphore,
     /// The database did not answer for a command of this node.

@@ -21,6 +21,7 @@ use crate::config::Config;
 use crate::cx::{Cx, Inner, cores};
 use crate::handle;
 use crate::mailbox::Mailboxes;
+use crate::room::Rooms;
 use crate::sample::Sampler;
 use crate::watched::watched;
 
@@ -82,6 +83,8 @@ impl Executor {
             keeper,
             payloads,
             attaching: Semaphore::new(ATTACHING_MAX),
+            // Half of the commands in hand stay for instances that need no room.
+            rooms: Rooms::new(config.in_hand_max / 2),
             bursts: Semaphore::new(config.concurrency.max(1)),
             scripts: Arc::new(Semaphore::new(cores())),
             long_turns: Arc::new(Semaphore::new((cores() / 2).max(1))),

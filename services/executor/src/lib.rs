@@ -29,6 +29,7 @@ mod pull;
 mod record;
 mod reply;
 mod role;
+mod room;
 mod route;
 mod sample;
 mod stop;

@@ -41,7 +41,7 @@ use crate::tenure::{Origin, Tenure, TenureEnd};
 use crate::work::{Cause, Work};
 use commit::{Committed, Done, commit};
 use fetch::Fetched;
-use load::{Found, load};
+use load::{Found, load, read_in_turn};
 use lock::{lock, lock_again};
 use perform::perform;
 use publish::publish;
@@ -109,10 +109,14 @@ fn span(tenure: &Tenure, work: &Work) -> Span {
     span
 }
 
-/// One burst, with one of the node's permits for bursts, within its span.
+/// One burst, with one of the node's permits for bursts, within its span. An instance with a large state
+/// waits for its memory before the permits, so that the others go on meanwhile.
 async fn burst(cx: &Cx, tenure: &mut Tenure, work: &Work, span: Span) -> Result<Burst, Stop> {
     let began = Instant::now();
     let advanced = async {
+        if tenure.hold.is_taken() && tenure.known.is_none() {
+            tenure.known = Some(read_in_turn(cx, &tenure.id, &mut tenure.room).await?);
+        }
         // This permit comes before the permit for the burst: bursts that continue others wait for
         // each other, and hold no permit meanwhile.
         let long = match work.cause {
@@ -153,7 +157,9 @@ async fn advance(cx: &Cx, tenure: &mut Tenure, work: &Work) -> Result<Burst, Sto
     let mut is_kept = false;
     let mut contents = Fetched::default();
     for _ in 0..CONFLICTS_MAX {
-        let ran = match load(cx, &tenure.id, &mut tenure.known, work).await? {
+        let Tenure { id, known, room, .. } = &mut *tenure;
+        let found = load(cx, id, known, room, work).await?;
+        let ran = match found {
             Found::Ready(ready) => match run(cx, ready, contents.there()).await {
                 Err(Stop::Bug(bug)) => end_pending::end_pending(cx, tenure, work, bug).await?,
                 Ok(End::Ran(ran)) => *ran,

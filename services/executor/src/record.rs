@@ -96,7 +96,15 @@ impl Record {
     /// # Errors
     /// When a value cannot be encoded as MessagePack.
     pub fn encode(&self) -> Result<Vec<u8>, rmp_serde::encode::Error> {
-        rmp_serde::to_vec_named(self)
+        self.encode_about(0)
+    }
+
+    /// Writes a row's state of about this many bytes. Without them a large state is copied several times
+    /// as it grows.
+    pub(crate) fn encode_about(&self, bytes: usize) -> Result<Vec<u8>, rmp_serde::encode::Error> {
+        let mut state = Vec::with_capacity(128 + bytes + bytes / 16);
+        rmp_serde::encode::write_named(&mut state, self)?;
+        Ok(state)
     }
 
     pub(crate) fn has_applied(&self, id: &CommandId) -> bool {

@@ -13,6 +13,7 @@ use crate::cx::Cx;
 use crate::pipeline::decide::over;
 use crate::pipeline::{load, publish};
 use crate::reply;
+use crate::room::Room;
 use crate::stop::Stop;
 
 /// The input under which an event's payload arrives.
@@ -181,7 +182,8 @@ async fn unwanted(cx: &Cx, stimulated: &Stimulated<'_>) -> Result<Routed, Stop> 
         let is_over = cx.store.is_routed(event).await?;
         return if is_over { forget(cx, stimulated).await } else { Ok(Routed::Kept) };
     };
-    let known = load::read(cx, instance_id).await?;
+    let mut room = Room::default();
+    let known = load::read_in_turn(cx, instance_id, &mut room).await?;
     if known.record.has_taken(event) {
         return forget(cx, stimulated).await;
     }

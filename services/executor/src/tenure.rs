@@ -16,6 +16,7 @@ use crate::hold::Hold;
 use crate::job::{Job, Tail};
 use crate::mailbox::Mailbox;
 use crate::reply;
+use crate::room::{Room, Rooms};
 use crate::stop::{Stop, Verdict};
 use crate::work::{Work, is_report, responds};
 
@@ -33,6 +34,10 @@ pub(crate) struct Tenure {
     pub(crate) hold: Hold,
     /// The instance after the last burst.
     pub(crate) known: Option<Known>,
+    /// The memory that its state may take.
+    pub(crate) room: Room,
+    /// The version of an instance that was put down.
+    version: i64,
     /// Commands that are committed and not acknowledged.
     pub(crate) tails: Vec<Tail>,
     /// Kept commands whose bookmark exists now.
@@ -106,6 +111,29 @@ impl Tenure {
         self.known.as_ref().is_some_and(Known::rests)
     }
 
+    /// Puts the instance down between two commands, if its state has no room any more or others wait for
+    /// room: the next command reads it again, in its turn.
+    pub(crate) fn share(&mut self, rooms: &Rooms) {
+        let state_bytes = self.known.as_ref().map_or(0, |known| known.state_bytes);
+        if !rooms.keeps(&mut self.room, state_bytes) {
+            self.put_down();
+        }
+    }
+
+    /// Puts an instance with a large state down, before a wait of any length.
+    pub(crate) fn rest(&mut self) {
+        if self.room.is_counted() {
+            self.put_down();
+        }
+    }
+
+    fn put_down(&mut self) {
+        if let Some(known) = self.known.take() {
+            self.version = known.version();
+        }
+        self.room = Room::default();
+    }
+
     /// The work of an origin.
     pub(crate) fn work(&mut self, origin: &Origin, now: Timestamp) -> Work {
         match origin {
@@ -122,7 +150,7 @@ impl Tenure {
                 let traceparent = self.traceparent.clone();
                 let work = match owed {
                     Owed::Continue => {
-                        let version = self.known.as_ref().map_or(0, Known::version);
+                        let version = self.known.as_ref().map_or(self.version, Known::version);
                         Work::proceed(&self.id, version, traceparent)
                     }
                     Owed::Result(bookmark_id, input) => {

@@ -14,6 +14,7 @@ mod order;
 mod panic;
 mod request;
 mod result;
+mod room;
 mod runaway;
 mod searchable;
 mod secret;

@@ -13,7 +13,7 @@ use sea_orm::{
 };
 use store::{
     Accepted, Burst, Commit, Error, InstanceFilter, InstanceOrder, InstancePlace, Instances,
-    Listed, Loaded, NewInstance, Page, PlaceKey, Table, TimeColumn, TimeFilter, TimeOperator,
+    Listed, LoadedWithin, NewInstance, Page, PlaceKey, Table, TimeColumn, TimeFilter, TimeOperator,
     check,
 };
 
@@ -53,8 +53,12 @@ impl Instances for SqlStore {
         )))
     }
 
-    async fn load(&self, id: &InstanceId) -> Result<Option<Loaded>, Error> {
-        self.loads.load(&self.database, id).await
+    async fn load_within(
+        &self,
+        id: &InstanceId,
+        state_bytes_max: usize,
+    ) -> Result<Option<LoadedWithin>, Error> {
+        self.loads.load(&self.database, id, state_bytes_max).await
     }
 
     async fn commit(&self, burst: Burst) -> Result<Commit, Error> {

@@ -8,13 +8,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use model::InstanceId;
-use sea_orm::FromQueryResult as _;
-use store::{Error, Loaded};
+use sea_orm::{FromQueryResult as _, QueryResult};
+use store::{Error, LoadedWithin};
 use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::cell::{Cell, Row};
+use crate::codec::count;
 use crate::database::Database;
 use crate::entity::instance::Model;
 use crate::failure::Failure;
@@ -24,11 +25,12 @@ use crate::statements::SELECT_INSTANCES;
 /// The number of instances that one statement reads: a state may have 8 MiB.
 const TOGETHER_MAX: usize = 16;
 
-type LoadResult = Result<Option<Loaded>, Error>;
+type LoadResult = Result<Option<LoadedWithin>, Error>;
 
 /// A request for an instance, and the channel for its answer.
 struct Load {
     id: InstanceId,
+    state_bytes_max: usize,
     answer: oneshot::Sender<LoadResult>,
 }
 
@@ -52,9 +54,14 @@ impl Loads {
     }
 
     /// Reads an instance together with others that are requested now.
-    pub(crate) async fn load(&self, database: &Database, id: &InstanceId) -> LoadResult {
+    pub(crate) async fn load(
+        &self,
+        database: &Database,
+        id: &InstanceId,
+        state_bytes_max: usize,
+    ) -> LoadResult {
         let (answer, answered) = oneshot::channel();
-        let load = Load { id: id.clone(), answer };
+        let load = Load { id: id.clone(), state_bytes_max, answer };
         if self.0.send_timeout(load, database.options.queue_wait).await.is_err() {
             return Err(Error::Overloaded("too many instances wait to be read".to_owned()));
         }
@@ -79,10 +86,9 @@ async fn read_all(database: Arc<Database>, waiting: Waiting) {
 
 async fn answer(database: &Database, loads: Vec<Load>) {
     match read(database, &loads).await {
-        Ok(found) => {
-            for Load { id, answer } in loads {
-                // Two callers may ask for the same instance.
-                let loaded = found.get(id.as_str()).cloned().transpose();
+        Ok(mut found) => {
+            for (place, Load { answer, .. }) in loads.into_iter().enumerate() {
+                let loaded = found.remove(&place).transpose();
                 drop(answer.send(loaded.map_err(Failure::into_error)));
             }
         }
@@ -98,11 +104,19 @@ async fn answer(database: &Database, loads: Vec<Load>) {
     }
 }
 
+/// The instances that are there, by the places of their requests.
 async fn read(
     database: &Database,
     loads: &[Load],
-) -> Result<BTreeMap<String, Result<Loaded, Failure>>, Failure> {
-    let keys: Vec<Row> = loads.iter().map(|load| vec![Cell::text(load.id.as_str())]).collect();
+) -> Result<BTreeMap<usize, Result<LoadedWithin, Failure>>, Failure> {
+    let key = |(place, load): (usize, &Load)| -> Row {
+        vec![
+            Cell::number(count(place)),
+            Cell::text(load.id.as_str()),
+            Cell::number(count(load.state_bytes_max)),
+        ]
+    };
+    let keys: Vec<Row> = loads.iter().enumerate().map(key).collect();
     let keys: Vec<&Row> = keys.iter().collect();
     let began = Instant::now();
     let rows = database
@@ -110,10 +124,25 @@ async fn read(
         .await?;
     meter::DATABASE_LOAD_DURATION.record(&[], began.elapsed());
     let mut found = BTreeMap::new();
-    for row in &rows {
-        let id: String = row.try_get_by(0)?;
-        let loaded = Model::from_query_result(row, "").map_err(Failure::from);
-        found.insert(id, loaded.and_then(|model| Ok(model.loaded()?)));
+    // Each row is dropped before the next is decoded: with its state it may have 8 MiB.
+    for row in rows {
+        let (place, state_bytes): (i64, i64) = (row.try_get_by(0)?, row.try_get_by(1)?);
+        let place = usize::try_from(place).unwrap_or(usize::MAX);
+        let state_bytes = usize::try_from(state_bytes).unwrap_or(usize::MAX);
+        let Some(load) = loads.get(place) else { continue };
+        found.insert(place, loaded(&row, state_bytes, load.state_bytes_max));
     }
     Ok(found)
+}
+
+fn loaded(
+    row: &QueryResult,
+    state_bytes: usize,
+    state_bytes_max: usize,
+) -> Result<LoadedWithin, Failure> {
+    if state_bytes > state_bytes_max {
+        return Ok(LoadedWithin::TooLarge { state_bytes });
+    }
+    let loaded = Model::from_query_result(row, "")?.loaded()?;
+    Ok(LoadedWithin::Whole(Box::new(loaded)))
 }

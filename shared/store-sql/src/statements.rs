@@ -67,14 +67,26 @@ pub(crate) static SELECT_HOLDERS: LazyLock<Sql> = LazyLock::new(|| {
     )
 });
 
-/// Instances as bursts load them.
+/// Instances as bursts load them: the place of the request, the size of the state, and the row, whose
+/// state is NULL where it has more bytes than were asked for. Neither database reads a large value to
+/// learn its length.
 pub(crate) static SELECT_INSTANCES: LazyLock<Sql> = LazyLock::new(|| {
+    let state = instance::Column::State.as_str();
     let read = INSTANCE.listed(|name| {
         let unread = instance::UNREAD.iter().find(|(column, _)| column.as_str() == name);
-        unread.map_or_else(|| name.to_owned(), |(_, empty)| format!("{empty} AS {name}"))
+        match unread {
+            Some((_, empty)) => format!("{empty} AS {name}"),
+            None if name == state => {
+                format!("CASE WHEN length({name}) <= n.bytes_max THEN {name} END AS {name}")
+            }
+            None => name.to_owned(),
+        }
     });
-    let text = format!("SELECT {read} FROM instances WHERE id IN (SELECT n.id FROM {{rows}})");
-    Sql::over(keys(&[("id", Text)]), &text)
+    let text = format!(
+        "SELECT n.place, CAST(length({state}) AS bigint), {read}
+         FROM instances JOIN {{rows}} ON instances.id = n.wanted_id"
+    );
+    Sql::over(keys(&[("place", Number), ("wanted_id", Text), ("bytes_max", Number)]), &text)
 });
 
 /// Of the starts that were not written, those whose definition version was deleted. An instance

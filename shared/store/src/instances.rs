@@ -47,6 +47,18 @@ pub struct Loaded {
     pub command: Option<Message>,
 }
 
+/// The answer of [`Instances::load_within`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum LoadedWithin {
+    /// The state fits: this is the instance.
+    Whole(Box<Loaded>),
+    /// The state does not fit, and was not read.
+    TooLarge {
+        /// The size of the state in bytes.
+        state_bytes: usize,
+    },
+}
+
 /// All changes of one burst: they are committed in one transaction, or not at all.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Burst {
@@ -253,11 +265,30 @@ pub trait Instances: Send + Sync {
     /// See [`Error`]; the start is not accepted then.
     async fn accept(&self, start: NewInstance) -> Result<Accepted, Error>;
 
-    /// The instance with its state; `None` when no instance has the id.
+    /// The instance with its state, if that has at most so many bytes, and else only the size of the
+    /// state; `None` when no instance has the id. A state that is too large takes no memory here.
     ///
     /// # Errors
     /// See [`Error`].
-    async fn load(&self, id: &InstanceId) -> Result<Option<Loaded>, Error>;
+    async fn load_within(
+        &self,
+        id: &InstanceId,
+        state_bytes_max: usize,
+    ) -> Result<Option<LoadedWithin>, Error>;
+
+    /// The instance with its state, however large that is; `None` when no instance has the id.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    async fn load(&self, id: &InstanceId) -> Result<Option<Loaded>, Error> {
+        match self.load_within(id, usize::MAX).await? {
+            Some(LoadedWithin::Whole(loaded)) => Ok(Some(*loaded)),
+            Some(LoadedWithin::TooLarge { state_bytes }) => {
+                Err(Error::Corrupt(format!("the state of instance {id} has {state_bytes} bytes")))
+            }
+            None => Ok(None),
+        }
+    }
 
     /// Commits a burst, in one transaction with others, each with its own version check.
     ///

@@ -51,7 +51,7 @@ pub use identity::{
 pub use inbox::{CommandFilter, Inbox, PendingCommand};
 pub use instances::{
     Accepted, Burst, Commit, Expected, InstanceFilter, InstanceOrder, InstancePlace, Instances,
-    Loaded, NewInstance, PlaceKey, TimeColumn, TimeFilter, TimeOperator,
+    Loaded, LoadedWithin, NewInstance, PlaceKey, TimeColumn, TimeFilter, TimeOperator,
 };
 pub use keys::{AUDITED, ApiKey, Audit, AuditFilter, AuditOutcome, Keys, key_hash};
 pub use labels::{Label, LabelKept, Labels, check_label, check_version_labels};

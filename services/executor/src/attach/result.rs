@@ -14,6 +14,7 @@ use super::{
 };
 use crate::cx::Cx;
 use crate::pipeline::load;
+use crate::room::Room;
 use crate::stop::Stop;
 
 /// The member that makes an object the whole result, and no file in it.
@@ -75,7 +76,8 @@ async fn is_past(cx: &Cx, command: &Command) -> Result<bool, Stop> {
     let Some(found) = cx.store.find(&filter, 1).await?.into_iter().next() else {
         return Ok(false);
     };
-    let known = load::read(cx, &found.instance_id).await?;
+    let mut room = Room::default();
+    let known = load::read_in_turn(cx, &found.instance_id, &mut room).await?;
     Ok(known.record.state.has_passed(&found.bookmark.id, attempt))
 }
 

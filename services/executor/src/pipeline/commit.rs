@@ -16,6 +16,7 @@ use super::load;
 use crate::burst::{Ending, Known, Ran};
 use crate::cx::Cx;
 use crate::metrics::METRICS;
+use crate::room::Room;
 use crate::stop::Stop;
 use crate::tenure::Tenure;
 
@@ -67,7 +68,8 @@ pub(crate) async fn commit(cx: &Cx, tenure: &mut Tenure, mut ran: Ran) -> Result
     if ran.goes_on() {
         tenure.hold.take(cx, &tenure.id).await?;
     }
-    let Draft { burst, known, is_change, notices, journal, answer } = fit(cx, &mut ran).await?;
+    let Draft { burst, known, is_change, notices, journal, answer } =
+        fit(cx, &mut ran, &mut tenure.room).await?;
     cx.at(Point::BeforeCommit).await;
     // Another node may have the lease by now. Its burst does the same work, and a commit here would
     // only make it run twice.
@@ -111,7 +113,8 @@ pub(crate) async fn commit(cx: &Cx, tenure: &mut Tenure, mut ran: Ran) -> Result
         // The workflow has set a value that the database refuses, such as a long correlation id. A
         // burst without a program runs no workflow.
         Err(store::Error::Refused(reason)) if ran.before.row.is_some() && ran.program.is_some() => {
-            let before = load::read(cx, &tenure.id).await?;
+            drop(known);
+            let before = load::read(cx, &tenure.id, &mut tenure.room).await?;
             let ended = Ran::ended(cx.now(), before, &ran.work, Ending::not_storable(reason));
             Box::pin(commit(cx, tenure, ended)).await
         }
@@ -178,7 +181,7 @@ fn armed(created: &[StoredBookmark], end: Timestamp) -> Vec<Message> {
 }
 
 /// Drafts the transaction. A burst that is too large ends the instance with an incident instead.
-async fn fit(cx: &Cx, ran: &mut Ran) -> Result<Draft, Stop> {
+async fn fit(cx: &Cx, ran: &mut Ran, room: &mut Room) -> Result<Draft, Stop> {
     let mut programs = Vec::new();
     for effect in &ran.effects {
         if let Effect::Dispatch(dispatch) = effect {
@@ -199,8 +202,10 @@ async fn fit(cx: &Cx, ran: &mut Ran) -> Result<Draft, Stop> {
         Ok(draft) => Ok(draft),
         Err(unfit) => {
             let end = Ending::too_large(unfit.to_string());
+            // The state that does not fit is not needed any more.
+            drop(std::mem::take(&mut ran.record));
             let before = match &ran.before.row {
-                Some(row) => load::read(cx, &row.id).await?,
+                Some(row) => load::read(cx, &row.id, room).await?,
                 None => Known::default(),
             };
             let mut ended = Ran::ended(cx.now(), before, &ran.work, end);

@@ -66,7 +66,9 @@ pub(crate) fn draft(ran: &mut Ran, children: &[Option<&Program>]) -> Result<Draf
     let answer = answer.map(|(answer, _)| answer);
     let is_new = ran.before.row.as_ref().is_none_or(|row| row.version == 0);
     let values = ran.values.take().map(|after| ran.record.index(after, is_new));
-    row.state = ran.record.encode().map_err(|error| Unfit(format!("the state: {error}")))?;
+    let kept = row.clone();
+    let encoded = ran.record.encode_about(ran.before.state_bytes);
+    row.state = encoded.map_err(|error| Unfit(format!("the state: {error}")))?;
     if row.state.len() > limits::STATE_BYTES_MAX {
         return Err(Unfit(format!(
             "the state of the instance has {} bytes, more than the {} that are kept: keep large \
@@ -87,7 +89,7 @@ pub(crate) fn draft(ran: &mut Ran, children: &[Option<&Program>]) -> Result<Draf
         unused: before.difference(&named).cloned().collect(),
         sent: sent.flat_map(|message| PayloadHash::named_in(&message.payload)).collect(),
     };
-    let kept = Instance { state: Vec::new(), ..row.clone() };
+    let state_bytes = row.state.len();
     let own = ran.work.has_row().then(|| ran.work.id.clone());
     let settles = own.into_iter().chain(ran.work.event().cloned()).collect();
     let burst = Burst {
@@ -106,11 +108,11 @@ pub(crate) fn draft(ran: &mut Ran, children: &[Option<&Program>]) -> Result<Draf
         instance: row,
     };
     let record = std::mem::take(&mut ran.record);
-    let known = Known { row: Some(kept), record, payloads: named, ..Known::default() };
+    let known = Known { row: Some(kept), record, payloads: named, state_bytes, ..Known::default() };
     Ok(Draft { burst, known, is_change, notices, journal, answer })
 }
 
-/// The row after the burst. Its state is still the old one.
+/// The row after the burst, without its state.
 fn row(ran: &Ran) -> Result<Instance, Unfit> {
     let state = &ran.record.state;
     let status = match state.status {

@@ -12,11 +12,11 @@ use crate::work::Work;
 /// unchanged.
 pub(crate) async fn end_pending(
     cx: &Cx,
-    tenure: &Tenure,
+    tenure: &mut Tenure,
     work: &Work,
     bug: String,
 ) -> Result<Ran, Stop> {
-    let before = load::read(cx, &tenure.id).await?;
+    let before = load::read(cx, &tenure.id, &mut tenure.room).await?;
     if before.row.is_none() || !before.is_pending() {
         return Err(Stop::Bug(bug));
     }

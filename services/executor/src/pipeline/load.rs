@@ -7,6 +7,7 @@ use chassis::Point;
 use engine::{Activation, Input, Program};
 use model::{InstanceId, PayloadHash, Timestamp};
 use protocol::{Body, Refusal, Start};
+use store::{Loaded, LoadedWithin};
 use tracing::Instrument as _;
 
 use super::alter::alter;
@@ -14,6 +15,7 @@ use super::decide::{Meaning, decide};
 use crate::burst::{Ending, Known, Ran, ReadAt};
 use crate::cx::Cx;
 use crate::record::Record;
+use crate::room::Room;
 use crate::stop::Stop;
 use crate::work::{Work, id_of};
 
@@ -48,17 +50,18 @@ pub(crate) async fn load(
     cx: &Cx,
     id: &InstanceId,
     known: &mut Option<Known>,
+    room: &mut Room,
     work: &Work,
 ) -> Result<Found, Stop> {
     let current = match known {
         Some(known) => known,
-        None => known.insert(read(cx, id).await?),
+        None => known.insert(read(cx, id, room).await?),
     };
     let mut meaning = decide(current, work);
     if current.read_at == ReadAt::BeforeLease
         && !matches!(meaning, Meaning::Turn(_) | Meaning::Start)
     {
-        *current = read(cx, id).await?;
+        *current = read(cx, id, room).await?;
         meaning = decide(current, work);
     }
     match meaning {
@@ -80,20 +83,74 @@ pub(crate) async fn load(
     }
 }
 
-/// Reads the instance from the database.
-pub(crate) async fn read(cx: &Cx, id: &InstanceId) -> Result<Known, Stop> {
+/// What one look into the database finds.
+enum Look {
+    /// The instance, or that there is none.
+    Known(Box<Known>),
+    /// A state of this size, which was not read: there is no room for it yet.
+    Large(usize),
+}
+
+/// Reads the instance from the database, and waits for room if its state is large. The caller has no other
+/// room, and none of the permits for which those with room may wait.
+pub(crate) async fn read_in_turn(cx: &Cx, id: &InstanceId, room: &mut Room) -> Result<Known, Stop> {
+    loop {
+        match look(cx, id, room).await? {
+            Look::Known(known) => return Ok(*known),
+            Look::Large(bytes) => cx.rooms.wait(room, bytes).await?,
+        }
+    }
+}
+
+/// Reads the instance within a burst, in the room that is there: what the tenure has, or what it can get
+/// without a wait.
+pub(super) async fn read(cx: &Cx, id: &InstanceId, room: &mut Room) -> Result<Known, Stop> {
+    loop {
+        match look(cx, id, room).await? {
+            Look::Known(known) => return Ok(*known),
+            Look::Large(bytes) if cx.rooms.resize(room, bytes) => {}
+            Look::Large(bytes) => {
+                let reason = format!("there is no room for the {bytes} bytes of its state now");
+                return Err(Stop::soon(reason));
+            }
+        }
+    }
+}
+
+/// Reads an instance with one query; none if its state is large, or if it cannot be read now.
+pub(super) async fn read_at_once(cx: &Cx, id: &InstanceId, room: &Room) -> Option<Known> {
+    match look(cx, id, room).await {
+        Ok(Look::Known(known)) => Some(*known),
+        Ok(Look::Large(_)) | Err(_) => None,
+    }
+}
+
+async fn look(cx: &Cx, id: &InstanceId, room: &Room) -> Result<Look, Stop> {
     cx.at(Point::BeforeLoad).await;
     let span = tracing::debug_span!(target: "spans", "load", otel.kind = "client");
-    let loaded = cx.store.load(id).instrument(span).await?;
+    let loaded = cx.store.load_within(id, room.bytes_max()).instrument(span).await?;
     cx.at(Point::Loaded).await;
-    let Some(mut loaded) = loaded else { return Ok(Known::default()) };
-    let state = std::mem::take(&mut loaded.instance.state);
+    Ok(match loaded {
+        None => Look::Known(Box::default()),
+        Some(LoadedWithin::Whole(loaded)) => Look::Known(Box::new(decoded(id, *loaded)?)),
+        Some(LoadedWithin::TooLarge { state_bytes }) => Look::Large(state_bytes),
+    })
+}
+
+fn decoded(id: &InstanceId, loaded: Loaded) -> Result<Known, Stop> {
+    let Loaded { instance: mut row, command } = loaded;
+    let state = std::mem::take(&mut row.state);
     let payloads = PayloadHash::named_in(&state);
     let record = Record::decode(&state)
         .map_err(|error| Stop::unreadable(format!("the state of instance {id}: {error}")))?;
-    let accepted = loaded.command.as_ref().and_then(id_of);
-    let read_at = ReadAt::UnderLease;
-    Ok(Known { row: Some(loaded.instance), accepted, record, payloads, read_at })
+    Ok(Known {
+        row: Some(row),
+        accepted: command.as_ref().and_then(id_of),
+        record,
+        payloads,
+        state_bytes: state.len(),
+        read_at: ReadAt::UnderLease,
+    })
 }
 
 async fn turn(

@@ -23,7 +23,7 @@ pub(crate) async fn not_allowed(
 ) -> Result<Unchanged, Stop> {
     lock_again(cx, tenure).await?;
     let reason = format!("instance {by} is unfinished, and the activation strategy allows one");
-    let before = load::read(cx, &tenure.id).await?;
+    let before = load::read(cx, &tenure.id, &mut tenure.room).await?;
     if before.row.is_some() && before.is_pending() {
         let ran = Ran::ended(cx.now(), before, work, Ending::not_allowed(reason.clone()));
         match commit(cx, tenure, ran).await? {

@@ -97,6 +97,7 @@ async fn a_request_that_makes_no_sense_is_answered_with_a_problem() {
             "use TokenBased",
         ),
         ("staunch.api.get.nobody", "", 404, "instance nobody"),
+        ("staunch.api.get.a=20b", "", 400, "instance id \"a b\""),
         ("staunch.api.resume.a*b", "", 400, "instance id"),
     ] {
         let (answer, problem) = request(&world, subject, body).await;

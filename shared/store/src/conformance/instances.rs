@@ -1,14 +1,14 @@
 //! Starts, lists, journals.
 
-use model::{Parent, SubStatus, Timestamp};
+use model::{Parent, SubStatus, Timestamp, limits};
 
 use super::case::{Subject, at_once, cases};
 use super::sample::{
     after, at, bookmark, entry, first, id, ids, instance, next, resume, start, subjects, token,
 };
 use crate::{
-    Accepted, BookmarkFilter, Commit, Error, InstanceFilter, InstanceOrder, Page, TimeColumn,
-    TimeFilter, TimeOperator, check,
+    Accepted, BookmarkFilter, Commit, Error, InstanceFilter, InstanceOrder, LoadedWithin, Page,
+    TimeColumn, TimeFilter, TimeOperator, check,
 };
 
 cases![
@@ -28,6 +28,7 @@ cases![
     what_cannot_be_kept_is_refused,
     times_are_kept_to_the_millisecond,
     large_states_survive,
+    a_state_is_read_within_a_limit,
     a_journal_is_read_in_pages_across_bursts,
     a_deleted_instance_leaves_nothing,
 ];
@@ -404,6 +405,42 @@ async fn large_states_survive(store: Subject) {
         let loaded = store.load(&format!("i{number}").into()).await.unwrap().unwrap();
         assert!(loaded.instance.state == state(number), "the state of instance {number}");
     }
+}
+
+async fn a_state_is_read_within_a_limit(store: Subject) {
+    const LIMIT: usize = 64 * 1024;
+    const SIZES: [(&str, usize); 4] =
+        [("a", 7), ("b", LIMIT), ("c", LIMIT + 1), ("d", limits::STATE_BYTES_MAX)];
+    for (name, bytes) in SIZES {
+        let mut burst = first(name);
+        burst.instance.state = vec![255; bytes];
+        store.commit(burst).await.unwrap();
+    }
+    // At the same time and with other limits, as the loads of one statement are.
+    at_once(SIZES.len() * 4, |number| {
+        let store = Subject::clone(&store);
+        async move {
+            let (name, state_bytes) = SIZES[number % SIZES.len()];
+            let max = if number < SIZES.len() * 2 { LIMIT } else { state_bytes };
+            match store.load_within(&id(name), max).await.unwrap().unwrap() {
+                LoadedWithin::Whole(loaded) => {
+                    assert!(state_bytes <= max, "{name} has {state_bytes} bytes");
+                    assert_eq!(loaded.instance.id, id(name));
+                    assert!(loaded.instance.state == vec![255; state_bytes], "{name}");
+                }
+                large => {
+                    assert!(state_bytes > max, "{name} has {state_bytes} bytes");
+                    assert_eq!(large, LoadedWithin::TooLarge { state_bytes });
+                }
+            }
+        }
+    })
+    .await;
+    store.accept(start("e")).await.unwrap();
+    let pending = store.load_within(&id("e"), 0).await.unwrap();
+    let Some(LoadedWithin::Whole(pending)) = pending else { panic!("{pending:?}") };
+    assert_eq!((pending.instance.state.len(), pending.command), (0, Some(start("e").command)));
+    assert_eq!(store.load_within(&id("f"), 0).await.unwrap(), None);
 }
 
 async fn a_journal_is_read_in_pages_across_bursts(store: Subject) {

@@ -11,8 +11,8 @@ use super::tables::{InstanceRow, Tables};
 use super::{Faults, MemoryStore, Operation, Written};
 use crate::{
     Accepted, Burst, Commit, Error, Expected, InstanceFilter, InstanceOrder, InstancePlace,
-    Instances, Listed, Loaded, NewInstance, Page, PlaceKey, TimeColumn, TimeFilter, TimeOperator,
-    ValueChanges, ValueFilter, check,
+    Instances, Listed, Loaded, LoadedWithin, NewInstance, Page, PlaceKey, TimeColumn, TimeFilter,
+    TimeOperator, ValueChanges, ValueFilter, check,
 };
 
 #[async_trait]
@@ -36,13 +36,19 @@ impl Instances for MemoryStore {
         .await
     }
 
-    async fn load(&self, id: &InstanceId) -> Result<Option<Loaded>, Error> {
+    async fn load_within(
+        &self,
+        id: &InstanceId,
+        state_bytes_max: usize,
+    ) -> Result<Option<LoadedWithin>, Error> {
         self.run(Operation::Load, |tables| {
-            let loaded = |row: &InstanceRow| Loaded {
-                instance: row.instance.clone(),
-                command: row.command.clone(),
-            };
-            Ok(tables.instances.get(id).map(loaded))
+            let Some(row) = tables.instances.get(id) else { return Ok(None) };
+            let state_bytes = row.instance.state.len();
+            if state_bytes > state_bytes_max {
+                return Ok(Some(LoadedWithin::TooLarge { state_bytes }));
+            }
+            let (instance, command) = (row.instance.clone(), row.command.clone());
+            Ok(Some(LoadedWithin::Whole(Box::new(Loaded { instance, command }))))
         })
         .await
     }

@@ -14,7 +14,7 @@ use protocol::Message;
 use store::memory::MemoryStore;
 use store::{
     Accepted, Burst, CommandFilter, Commit, DueTimer, Error, Expected, Firing, Inbox,
-    InstanceFilter, Instances, Listed, Loaded, NewInstance, Outbox, OutboxRow, Page,
+    InstanceFilter, Instances, Listed, LoadedWithin, NewInstance, Outbox, OutboxRow, Page,
     PendingCommand, Timers,
 };
 
@@ -135,8 +135,12 @@ impl Instances for BrokenStore {
         self.twin.accept(start).await
     }
 
-    async fn load(&self, id: &InstanceId) -> Result<Option<Loaded>, Error> {
-        self.twin.load(id).await
+    async fn load_within(
+        &self,
+        id: &InstanceId,
+        state_bytes_max: usize,
+    ) -> Result<Option<LoadedWithin>, Error> {
+        self.twin.load_within(id, state_bytes_max).await
     }
 
     async fn commit(&self, burst: Burst) -> Result<Commit, Error> {
