@@ -6,9 +6,11 @@ import { ROOT, STUDIO } from "./api/base";
 import { watchNetwork } from "./api/network";
 import { watchPresence } from "./api/presence";
 import { asProblem } from "./api/problem";
+import { againIn } from "./app/again";
 import { Gate } from "./app/Gate";
 import { preloadPages, router } from "./app/router";
 import { applyTheme } from "./app/settings";
+import { shareSession, takeSession } from "./app/together";
 import "./styles.css";
 import { complain, Notices } from "./ui/notices";
 
@@ -25,6 +27,8 @@ const client = new QueryClient({
     queries: {
       staleTime: 2000,
       retry: (failures, error) => asProblem(error).status === 0 && failures < 3,
+      // A page that failed while the database was down is there again once that is back.
+      refetchInterval: againIn,
       refetchOnWindowFocus: true,
       // A server on the same machine answers without a network.
       networkMode: "always",
@@ -36,8 +40,10 @@ const client = new QueryClient({
   mutationCache: new MutationCache({ onError: (error) => complain(error) }),
 });
 
-const root = document.getElementById("root");
-if (root) {
+shareSession(client);
+
+async function show(root: HTMLElement): Promise<void> {
+  await takeSession();
   createRoot(root).render(
     <StrictMode>
       <QueryClientProvider client={client}>
@@ -50,3 +56,6 @@ if (root) {
   );
   void preloadPages();
 }
+
+const root = document.getElementById("root");
+if (root) void show(root);

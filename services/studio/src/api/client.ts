@@ -1,6 +1,7 @@
 import { API, type Query, ROOT, withQuery } from "./base";
 import { problemOf, unreachable } from "./problem";
-import { authorization, personOf, session } from "./session";
+import { authorization, expiryOf, personOf, session } from "./session";
+import { tabs } from "./tabs";
 import type { Api } from "./types";
 
 export interface Call {
@@ -46,9 +47,24 @@ async function once(path: string, call: Call): Promise<Response> {
 
 let refreshing: Promise<boolean> | undefined;
 
+/**
+ * Takes the tokens that another tab has got meanwhile, while this one slept; true if they still count. A token that was
+ * used before would end the session in all tabs.
+ */
+async function taken(): Promise<boolean> {
+  const before = session.current();
+  const shared = await tabs.ask(personOf(before));
+  if (shared?.kind !== "user" || session.current() !== before) return session.current() !== before;
+  if (expiryOf(shared) <= expiryOf(before)) return false;
+  session.set(shared);
+  return expiryOf(shared) > Date.now();
+}
+
 /** Gets the next tokens; several requests that find theirs too old wait for the same answer. */
 function refresh(): Promise<boolean> {
   refreshing ??= (async () => {
+    if (session.current().kind !== "user") return false;
+    if (await taken()) return true;
     const now = session.current();
     if (now.kind !== "user") return false;
     const answer = await once("/identity/refresh-token", {
@@ -60,6 +76,7 @@ function refresh(): Promise<boolean> {
     const next = (await answer.json()) as Api["LoginAnswer"];
     if (!next.accessToken || !next.refreshToken) return false;
     session.set({ ...now, access: next.accessToken, refresh: next.refreshToken });
+    tabs.renewed(session.current());
     return true;
   })().finally(() => {
     refreshing = undefined;
@@ -129,6 +146,7 @@ export async function login(username: string, password: string): Promise<boolean
   const said = (await answer.json()) as Api["LoginAnswer"];
   if (!said.isAuthenticated || !said.accessToken || !said.refreshToken) return false;
   session.set({ kind: "user", name: username, access: said.accessToken, refresh: said.refreshToken });
+  tabs.renewed(session.current());
   return true;
 }
 

@@ -5,6 +5,8 @@ export type Session =
   | { kind: "user"; name: string; access: string; refresh: string };
 
 const STORE = "staunch.session";
+/** Somebody has signed out in this tab: it does not ask others for their session. */
+const LEFT = "staunch.signed-out";
 const listeners = new Set<() => void>();
 let current: Session = read();
 let refused = false;
@@ -45,7 +47,24 @@ export const session = {
     current = next;
     refused = false;
     if (next.kind === "none") sessionStorage.removeItem(STORE);
-    else sessionStorage.setItem(STORE, JSON.stringify(next));
+    else {
+      sessionStorage.setItem(STORE, JSON.stringify(next));
+      sessionStorage.removeItem(LEFT);
+    }
+    changed();
+  },
+  hasLeft: () => sessionStorage.getItem(LEFT) !== null,
+  /** Signs out. */
+  leave() {
+    session.set({ kind: "none" });
+    sessionStorage.setItem(LEFT, "yes");
+  },
+  /** Signs out, and keeps the page for the same person: its credentials are gone. */
+  retire() {
+    if (current.kind === "user") current = { ...current, access: "", refresh: "" };
+    sessionStorage.removeItem(STORE);
+    sessionStorage.setItem(LEFT, "yes");
+    refused = true;
     changed();
   },
   refuse() {
@@ -79,21 +98,32 @@ export function authorization(of: Session = current): string | undefined {
   return undefined;
 }
 
-/** The permissions that an access token names; undefined where nothing is known. */
-export function permissionsOf(of: Session): string[] | undefined {
+interface Claims {
+  permissions?: string | string[];
+  exp?: number;
+}
+
+/** What an access token says; undefined where it cannot be read. */
+function claimsOf(of: Session): Claims | undefined {
   if (of.kind !== "user") return undefined;
   const payload = of.access.split(".")[1];
   if (!payload) return undefined;
   try {
-    const claims = JSON.parse(atob(payload.replaceAll("-", "+").replaceAll("_", "/"))) as {
-      permissions?: string | string[];
-    };
-    if (claims.permissions === undefined) return undefined;
-    return Array.isArray(claims.permissions) ? claims.permissions : [claims.permissions];
+    return JSON.parse(atob(payload.replaceAll("-", "+").replaceAll("_", "/"))) as Claims;
   } catch {
     return undefined;
   }
 }
+
+/** The permissions that an access token names; undefined where nothing is known. */
+export function permissionsOf(of: Session): string[] | undefined {
+  const permissions = claimsOf(of)?.permissions;
+  if (permissions === undefined) return undefined;
+  return Array.isArray(permissions) ? permissions : [permissions];
+}
+
+/** When the access token of a session ends, in milliseconds; 0 where it does not say. */
+export const expiryOf = (of: Session): number => (claimsOf(of)?.exp ?? 0) * 1000;
 
 export function allows(granted: string[] | undefined, wanted: string): boolean {
   return granted === undefined || granted.includes("*") || granted.includes(wanted);

@@ -3,7 +3,8 @@ import { Link } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { post } from "../api/client";
 import { definitionQuery, instanceQuery, nodesQuery, versionQuery } from "../api/queries";
-import { can, session } from "../api/session";
+import { can, personOf, session } from "../api/session";
+import { tabs } from "../api/tabs";
 import { canSignIn } from "../api/ways";
 import type { TimeMode } from "../lib/format";
 import { t } from "../text";
@@ -107,7 +108,8 @@ const TIME_MODES: TimeMode[] = ["utc", "local", "relative"];
 
 function signOut() {
   if (session.current().kind === "user") void post("/identity/logout").catch(() => undefined);
-  session.set({ kind: "none" });
+  tabs.out(personOf(session.current()));
+  session.leave();
   // By then the page is gone, and does not ask once more what is to become of it.
   setTimeout(() => location.reload());
 }

@@ -1,6 +1,10 @@
 import { beforeEach, expect, it, vi } from "vitest";
 
-vi.stubGlobal("sessionStorage", { getItem: () => null, setItem: () => undefined });
+vi.stubGlobal("sessionStorage", {
+  getItem: () => null,
+  setItem: () => undefined,
+  removeItem: () => undefined,
+});
 const { session } = await import("../api/session");
 const { holdUnsaved, lostTo } = await import("./unsaved");
 

@@ -22,6 +22,7 @@ import { memo, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { isDark, useSettings } from "../app/settings";
 import { formatDuration } from "../lib/format";
 import { type State, stateOf } from "../lib/states";
+import { narrowed } from "../model/layout";
 import { t } from "../text";
 import { Icon } from "../ui/Icon";
 import { StateIcon } from "../ui/State";
@@ -75,40 +76,43 @@ const EDGE: Record<State, string> = {
   skipped: "bg-line",
 };
 
-const Card = memo(({ data: { box, mark, isRun, isDown, note, change }, selected }: NodeProps<CardNode>) => {
-  const state = mark ? stateOf(mark.status) : "skipped";
-  const changed = change && CHANGE[change];
-  const edge = changed?.edge ?? (isRun ? EDGE[state] : "bg-accent");
-  const border = selected ? "border-accent ring-2 ring-accent" : (changed?.box ?? "border-line-strong/60");
-  return (
-    <div
-      className={`relative flex h-14 w-[180px] items-center gap-2 overflow-hidden rounded-md border bg-raised pr-2 pl-3.5 text-left ${border} ${isRun && !mark ? "opacity-45" : ""}`}
-    >
-      <Handle
-        type="target"
-        position={isDown ? Position.Top : Position.Left}
-        isConnectable={false}
-        className="invisible"
-      />
-      <span className={`absolute inset-y-0 left-0 w-1.5 ${edge}`} />
-      <span className={`min-w-0 flex-1 ${change === "removed" ? "text-soft line-through" : ""}`}>
-        <span className="block truncate text-sm font-medium">{box.name}</span>
-        <span className="block truncate text-xs text-soft">{box.about}</span>
-      </span>
-      {note && <span className="rounded-sm bg-accent-soft px-1.5 text-xs text-accent">{note}</span>}
-      {changed && change && (
-        <span className={`text-xs font-medium ${changed.badge}`}>{t.definitions[change]}</span>
-      )}
-      {mark && <Ran mark={mark} />}
-      <Handle
-        type="source"
-        position={isDown ? Position.Bottom : Position.Right}
-        isConnectable={false}
-        className="invisible"
-      />
-    </div>
-  );
-});
+const Card = memo(
+  ({ data: { box, mark, isRun, isDown, note, change }, selected, width }: NodeProps<CardNode>) => {
+    const state = mark ? stateOf(mark.status) : "skipped";
+    const changed = change && CHANGE[change];
+    const edge = changed?.edge ?? (isRun ? EDGE[state] : "bg-accent");
+    const border = selected ? "border-accent ring-2 ring-accent" : (changed?.box ?? "border-line-strong/60");
+    return (
+      <div
+        style={{ width }}
+        className={`relative flex h-14 items-center gap-2 overflow-hidden rounded-md border bg-raised pr-2 pl-3.5 text-left ${border} ${isRun && !mark ? "opacity-45" : ""}`}
+      >
+        <Handle
+          type="target"
+          position={isDown ? Position.Top : Position.Left}
+          isConnectable={false}
+          className="invisible"
+        />
+        <span className={`absolute inset-y-0 left-0 w-1.5 ${edge}`} />
+        <span className={`min-w-0 flex-1 ${change === "removed" ? "text-soft line-through" : ""}`}>
+          <span className="block truncate text-sm font-medium">{box.name}</span>
+          <span className="block truncate text-xs text-soft">{box.about}</span>
+        </span>
+        {note && <span className="rounded-sm bg-accent-soft px-1.5 text-xs text-accent">{note}</span>}
+        {changed && change && (
+          <span className={`text-xs font-medium ${changed.badge}`}>{t.definitions[change]}</span>
+        )}
+        {mark && <Ran mark={mark} />}
+        <Handle
+          type="source"
+          position={isDown ? Position.Bottom : Position.Right}
+          isConnectable={false}
+          className="invisible"
+        />
+      </div>
+    );
+  },
+);
 
 type WayEdge = Edge<{ points?: { x: number; y: number }[] }, "way">;
 
@@ -177,6 +181,10 @@ export function Graph({ root, marks, before, notes, selected, onSelect, isNarrow
     () => (before === undefined ? undefined : changesOf(compare(before, root))),
     [before, root],
   );
+  const widths = useMemo(
+    () => (drawn.isDown ? undefined : narrowed(new Map(drawn.boxes.map((box) => [box.id, box])))),
+    [drawn],
+  );
   const nodes = useMemo(
     () =>
       drawn.boxes.map((box): CardNode => {
@@ -187,7 +195,7 @@ export function Graph({ root, marks, before, notes, selected, onSelect, isNarrow
           id: box.id,
           type: "card",
           position: { x: box.x, y: box.y },
-          width: CARD,
+          width: widths?.get(box.id) ?? CARD,
           height: HEIGHT,
           selected: box.id === selected,
           ariaLabel: [...words, change && t.definitions[change]].filter(Boolean).join(", "),
@@ -201,7 +209,7 @@ export function Graph({ root, marks, before, notes, selected, onSelect, isNarrow
           },
         };
       }),
-    [drawn, marks, notes, changes, selected],
+    [drawn, widths, marks, notes, changes, selected],
   );
   const edges = useMemo(
     () =>

@@ -41,6 +41,19 @@ it("shows all of a graph that can be read then", () => {
   expect(boxes.every((one) => isSeen(one, boxes, boxes[3]))).toBe(true);
 });
 
+it("shows all six cards of a flow that is 1,360 wide, also beside a panel", () => {
+  const places = [
+    [2060, 2380],
+    [2320, 2280],
+    [2460, 2500],
+    [2620, 2280],
+    [2940, 2400],
+    [3220, 2400],
+  ];
+  const boxes = places.map(([x, y], at) => box(`a${at}`, x ?? 0, y));
+  expect(boxes.every((one) => isSeen(one, boxes, boxes[0]))).toBe(true);
+});
+
 it("shows what is current, and the first box where both have room", () => {
   const boxes = row(20);
   expect([0, 1, 2, 3].map((at) => isSeen(boxes[0], boxes, boxes[at]))).toEqual([true, true, true, true]);

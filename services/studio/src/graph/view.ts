@@ -12,7 +12,8 @@ interface Size {
   height: number;
 }
 
-const READABLE = 0.6;
+/** A graph that would be smaller than this is shown in part. */
+const READABLE = 0.35;
 const ZOOM = 0.8;
 /** What is left free around the graph, in pixels. */
 const MARGIN = 40;

@@ -1,10 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+  beginningsOf,
   comparisonOf,
   fromAddress,
   type InstanceFilter,
   ignoredIn,
+  isSpanEmpty,
   STATES,
   timeOf,
   toAddress,
@@ -190,4 +192,33 @@ describe("timeOf", () => {
     expect(timeOf("2026-11-25T09:00Z", NOW)).toBe("2026-11-25T09:00:00.000Z");
     expect(timeOf("yesterday", NOW)).toBeUndefined();
   });
+});
+
+it("comparisons are offered for what can be searched, as its kind can be compared", () => {
+  const variables = [
+    { name: "Amount", searchable: "number" },
+    { name: "Customer", searchable: "text" },
+    { name: "Paid", searchable: "boolean" },
+    { name: "Note", searchable: null },
+  ];
+  expect(beginningsOf(variables)).toEqual([
+    "Amount>=",
+    "Amount<=",
+    "Customer=",
+    "Customer^=",
+    "Paid=true",
+    "Paid=false",
+  ]);
+});
+
+describe("a span", () => {
+  it.each([
+    [{ since: "2h", until: "5h" }, true],
+    [{ since: "5h", until: "2h" }, false],
+    [{ since: "2h", until: "2h" }, false],
+    [{ since: "2h", until: "2026-11-25T09:00Z" }, true],
+    [{ since: "2h" }, false],
+    [{ until: "2h" }, false],
+    [{ since: "yesterday", until: "5h" }, false],
+  ])("%j ends before it begins: %s", (span, isEmpty) => expect(isSpanEmpty(span, NOW)).toBe(isEmpty));
 });

@@ -62,6 +62,17 @@ export function comparisonOf(text: string): ValueFilter | undefined {
   return undefined;
 }
 
+/** How comparisons with the searchable variables of a definition begin. */
+export function beginningsOf(
+  variables: readonly { name: string; searchable?: string | null }[],
+): readonly string[] {
+  return variables.flatMap(({ name, searchable }) => {
+    if (searchable === "boolean") return [`${name}=true`, `${name}=false`];
+    if (searchable === "text") return [`${name}=`, `${name}^=`];
+    return searchable ? [`${name}>=`, `${name}<=`] : [];
+  });
+}
+
 export function valueText({ name, operator, value }: ValueFilter): string {
   const sign = SIGNS.find(([, one]) => one === operator)?.[0] ?? "=";
   return `${name}${sign}${value}`;
@@ -167,6 +178,12 @@ export function timeOf(text: string, now: number): string | undefined {
   const span = spanOf(text);
   const at = new Date(span === undefined ? text : now - span);
   return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
+}
+
+/** Whether its span ends before it begins: nothing can be in it. */
+export function isSpanEmpty({ since, until }: Pick<InstanceFilter, "since" | "until">, now: number): boolean {
+  const [from, to] = [since && timeOf(since, now), until && timeOf(until, now)];
+  return Boolean(from && to && Date.parse(from) > Date.parse(to));
 }
 
 function timesOf(filter: InstanceFilter, now: number): Api["TimestampFilter"][] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { areaOf, givable, grouped, idOf, isOther, wrongIn } from "./permissions";
+import { areaOf, givable, grouped, idOf, isOther, matrixOf, wrongIn } from "./permissions";
 
 const KNOWN = ["read:workflow-instances", "write:secrets", "read:secrets", "ManageWorkflowRuntime"];
 
@@ -50,3 +50,45 @@ it.each([
   [" a--b ", "a-b"],
   ["É", ""],
 ])("the role %j has the id %j where none is given", (name, id) => expect(idOf(name)).toBe(id));
+
+it("what roles may do is counted by area, with all of a verb and with everything", () => {
+  const roles = [["*"], ["read:*"], ["write:secrets", "approve:orders"], []];
+  expect(matrixOf(roles, KNOWN)).toEqual([
+    [
+      "instances",
+      [
+        { has: ["read:workflow-instances"], of: 1 },
+        { has: ["read:workflow-instances"], of: 1 },
+        { has: [], of: 1 },
+        { has: [], of: 1 },
+      ],
+    ],
+    [
+      "secrets",
+      [
+        { has: ["read:secrets", "write:secrets"], of: 2 },
+        { has: ["read:secrets"], of: 2 },
+        { has: ["write:secrets"], of: 2 },
+        { has: [], of: 2 },
+      ],
+    ],
+    [
+      "cluster",
+      [
+        { has: ["ManageWorkflowRuntime"], of: 1 },
+        { has: [], of: 1 },
+        { has: [], of: 1 },
+        { has: [], of: 1 },
+      ],
+    ],
+    [
+      "other",
+      [
+        { has: ["approve:orders"], of: 1 },
+        { has: [], of: 1 },
+        { has: ["approve:orders"], of: 1 },
+        { has: [], of: 1 },
+      ],
+    ],
+  ]);
+});

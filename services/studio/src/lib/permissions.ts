@@ -74,6 +74,33 @@ export function grouped(
   });
 }
 
+/** Whether who was granted this has a permission: by its name, with all of its verb, or with everything. */
+const covers = (granted: readonly string[], one: string): boolean =>
+  granted.includes("*") || granted.includes(one) || granted.includes(`${one.split(":")[0]}:*`);
+
+/** What a role may do of an area: those that it has, and how many there are. */
+export interface Share {
+  has: string[];
+  of: number;
+}
+
+/** What roles may do, area by area; only areas in which there is something. */
+export function matrixOf(roles: readonly (readonly string[])[], known: readonly string[]): [Area, Share[]][] {
+  const names = [...new Set([...known, ...roles.flat()])].filter((one) => areaOf(one) !== "all").sort();
+  // What only an endpoint names, the server does not list.
+  const placeOf = (one: string): Area =>
+    areaOf(one) === "catalog" && !known.includes(one) ? "other" : areaOf(one);
+  return AREAS.flatMap((area): [Area, Share[]][] => {
+    const all = names.filter((one) => placeOf(one) === area);
+    if (all.length === 0) return [];
+    const shares = roles.map((granted) => ({
+      has: all.filter((one) => covers(granted, one)),
+      of: all.length,
+    }));
+    return [[area, shares]];
+  });
+}
+
 /** Whether a text can be the permission that the `policy` of an endpoint names. */
 export function isOther(text: string, known: readonly string[]): boolean {
   return /^\S{1,200}$/.test(text) && !known.includes(text);

@@ -7,6 +7,32 @@ export const HEIGHT = 56;
 export const CARD = 180;
 /** Between a card and the one that it leads to. */
 export const GAP = 72;
+/** A line beside a card is seen from this length on, and a card can be read from this width on. */
+const LINE = 20;
+const CARD_MIN = 100;
+
+/**
+ * The widths of cards that would touch the next one: Elsa's cards are as wide as their names, and their places stay as
+ * they are. Cards that lie upon each other keep their width.
+ */
+export function narrowed(
+  places: ReadonlyMap<string, Point>,
+  height: (key: string) => number = () => HEIGHT,
+): Map<string, number> {
+  const widths = new Map<string, number>();
+  const all = [...places].sort(([, one], [, other]) => one.x - other.x);
+  for (const [at, [key, place]] of all.entries()) {
+    for (const [other, { x, y }] of all.slice(at + 1)) {
+      const gap = x - place.x;
+      if (gap >= CARD + LINE) break;
+      const isBeside = y < place.y + height(key) && place.y < y + height(other);
+      if (!isBeside || gap < CARD_MIN + LINE) continue;
+      widths.set(key, gap - LINE);
+      break;
+    }
+  }
+  return widths;
+}
 /** The letters of an outcome beside its card, and what stands before and after them. */
 const LETTER = 6;
 const AROUND_LABEL = 30;

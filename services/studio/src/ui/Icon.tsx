@@ -1,3 +1,5 @@
+import { square } from "./size";
+
 const PATHS = {
   home: "M3 9.5 10 4l7 5.5V16a1 1 0 0 1-1 1h-4v-5H8v5H4a1 1 0 0 1-1-1z",
   definitions: "M4 4h5v4H4zM11 12h5v4h-5zM6.5 8v6H11",
@@ -46,8 +48,7 @@ export function Icon({
   return (
     <svg
       aria-hidden="true"
-      width={size}
-      height={size}
+      style={square(size)}
       viewBox="0 0 20 20"
       fill="none"
       stroke="currentColor"

@@ -1,5 +1,6 @@
 import { type State, stateOf } from "../lib/states";
 import { t } from "../text";
+import { square } from "./size";
 
 const COLOUR: Record<State, string> = {
   pending: "text-pending",
@@ -38,8 +39,7 @@ export function StateIcon({ state, size = 14, still }: { state: State; size?: nu
   return (
     <svg
       aria-hidden="true"
-      width={size}
-      height={size}
+      style={square(size)}
       viewBox="0 0 16 16"
       fill="none"
       stroke="currentColor"

@@ -1,5 +1,6 @@
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useRef, useState } from "react";
 import { asProblem, Problem } from "../api/problem";
+import { passes } from "../app/again";
 import { visible } from "../lib/visible";
 import { t } from "../text";
 import { Button } from "./Button";
@@ -33,7 +34,7 @@ export function Loading({ rows = 6 }: { rows?: number }) {
 }
 
 /** What happened, where, and what to do; all of it to copy. */
-export function Failed({ error, retry }: { error: unknown; retry?: () => void }) {
+export function Failed({ error, retry, note }: { error: unknown; retry?: () => void; note?: string }) {
   const problem = asProblem(error);
   const [copied, setCopied] = useState(false);
   return (
@@ -50,6 +51,7 @@ export function Failed({ error, retry }: { error: unknown; retry?: () => void })
           ))}
         </ul>
       )}
+      {note && <p className="mt-1 text-sm">{note}</p>}
       {problem.request && <p className="mt-2 font-mono text-xs text-soft">{problem.request}</p>}
       <div className="mt-3 flex gap-2">
         {retry && (
@@ -75,8 +77,25 @@ export function Failed({ error, retry }: { error: unknown; retry?: () => void })
 export interface QueryLike<T> {
   data: T | undefined;
   error: unknown;
+  /** How often it has failed. */
+  errorUpdateCount?: number;
   isPending: boolean;
   refetch: () => unknown;
+}
+
+/** Why a query failed, also while it is asked again: what one reads does not vanish meanwhile. */
+function useHeldError({ error, errorUpdateCount = 0 }: QueryLike<unknown>): unknown {
+  const held = useRef<unknown>(undefined);
+  if (error) held.current = error;
+  return error ?? (errorUpdateCount > 0 ? held.current : undefined);
+}
+
+/** A query that failed, and whether it is tried again by itself. */
+export function FailedQuery({ query }: { query: QueryLike<unknown> }) {
+  const error = useHeldError(query);
+  if (!error) return null;
+  const note = passes(error) ? t.triesAgain : undefined;
+  return <Failed error={error} note={note} retry={() => void query.refetch()} />;
 }
 
 /** Shows a query as it is: loading, failed, or what came. */
@@ -89,8 +108,9 @@ export function Shown<T>({
   rows?: number;
   children: (data: T) => ReactNode;
 }) {
+  const error = useHeldError(query);
   if (query.data !== undefined) return children(query.data);
-  if (isDenied(query.error)) return <Denied>{asProblem(query.error).detail}</Denied>;
-  if (query.error) return <Failed error={query.error} retry={() => void query.refetch()} />;
+  if (isDenied(error)) return <Denied>{asProblem(error).detail}</Denied>;
+  if (error) return <FailedQuery query={query} />;
   return <Loading rows={rows} />;
 }

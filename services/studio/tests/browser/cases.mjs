@@ -104,10 +104,7 @@ export async function cases({ page, look }, world) {
   await passed(page, "2 of 2 pass");
 
   await named(page, "button", "Save draft").click();
-  await page
-    .getByText(/^Saved as version/)
-    .last()
-    .waitFor();
+  await page.getByText("Unsaved changes").waitFor({ state: "detached" });
   const custom = async () => (await stored(world.call, tested.definitionId)).customProperties;
   const tests = { "From git": { expect: { status: "Finished" } }, Another: { expect: { lines: ["bye"] } } };
   assert.deepEqual(await custom(), { Other: 1, [KEPT]: { tests } });
@@ -124,7 +121,7 @@ export async function cases({ page, look }, world) {
     await row(page, name).waitFor({ state: "detached" });
   }
   await named(page, "button", "Save draft").click();
-  await named(page, "button", "Save draft").and(page.locator(":disabled")).waitFor();
+  await page.getByText("Unsaved changes").waitFor({ state: "detached" });
   assert.deepEqual(await custom(), { Other: 1 });
   await named(page, "button", "Hide").click();
 }

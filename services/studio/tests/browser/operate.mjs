@@ -100,7 +100,8 @@ export async function tryIt({ page, look }, { studio, call, made }) {
   await notice(page, /^Order \d+ is started:/);
   await look("home-try");
   await named(page, "button", "Approve the latest one that waits").click();
-  await notice(page, /^It is approved:/);
+  // Pressed during the credit check, it is taken after that.
+  await notice(page, /^(It is approved|The approval is sent, and taken after the credit check):/);
   await page.getByRole("status").getByRole("link").click();
   await page.getByText("Finished", { exact: true }).first().waitFor();
   await page.locator(".react-flow__node").filter({ hasText: "Return the decision" }).waitFor();

@@ -31,6 +31,14 @@ const steal = `<!doctype html><pre id="o">nothing</pre>
     catch (e) { tell("no worker"); }
     try { await fetch("/elsa/api/workflow-definitions").then((r) => r.json()); tell("api read"); }
     catch (e) { tell("api closed"); }
+    // As a new tab of Studio asks the others for their session.
+    const answer = await new Promise((resolve) => {
+      const tabs = new BroadcastChannel("staunch.session ");
+      tabs.onmessage = () => resolve("session");
+      tabs.postMessage({ is: "ask", from: "evil" });
+      setTimeout(() => resolve("no session"), 1000);
+    });
+    tell(answer);
     tell("end");
   })();
 </script>`;
@@ -50,7 +58,15 @@ const browser = await chromium.launch({
   args: ["--no-sandbox", "--disable-dev-shm-usage"],
 });
 try {
-  const tab = await browser.newPage();
+  const context = await browser.newContext();
+  const open = await context.newPage();
+  await open.goto(`${server}/studio/`);
+  await open.evaluate(() => {
+    const tabs = new BroadcastChannel("staunch.session ");
+    tabs.onmessage = ({ data }) =>
+      tabs.postMessage({ is: "answer", to: data.from, session: { kind: "key", key: "of-the-user" } });
+  });
+  const tab = await context.newPage();
   tab.setDefaultTimeout(15_000);
   await tab.goto(`${server}/studio/`);
   await tab.evaluate(() => sessionStorage.setItem("token", "of-the-user"));
@@ -64,6 +80,7 @@ try {
   assert.match(text, /origin null/);
   assert.match(text, /no worker/);
   assert.match(text, /api closed/);
+  assert.match(text, /\| no session/);
 
   await tab.getByText("again").click();
   await told.waitFor();

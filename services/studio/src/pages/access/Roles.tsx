@@ -8,6 +8,7 @@ import { t } from "../../text";
 import { Field } from "../../ui/Field";
 import { List } from "../../ui/List";
 import { Menu } from "../../ui/Menu";
+import { Matrix } from "./Matrix";
 import { Permissions } from "./Permissions";
 import { Bar, Make, Removal } from "./parts";
 import { rolesQuery } from "./queries";
@@ -105,6 +106,7 @@ export function Roles() {
           },
         ]}
       />
+      {query.data && <Matrix roles={query.data.roles} />}
       {form && <Form role={form.role} onClose={() => setForm(undefined)} />}
       {removed && (
         <Removal

@@ -13,7 +13,7 @@ import { isDark, useSettings } from "../../app/settings";
 import { membersOf } from "../../model/json";
 import { Card } from "./Card";
 import { EmptyPage } from "./EmptyPage";
-import { showAll, showSelected, ZOOM_MIN } from "./fit";
+import { READABLE, showAll, showSelected, ZOOM_MIN } from "./fit";
 import { type Dragged, handlersFor, NO_GUIDES } from "./handlers";
 import { followSelection } from "./keys";
 import { FarLines, Guides, Overview } from "./Map";
@@ -29,7 +29,7 @@ const SNAP: [number, number] = [8, 8];
 const MULTI = ["Shift", "Control", "Meta"];
 const PRO = { hideAttribution: true };
 const NO_EDGES: WireEdge[] = [];
-const FAR = 0.5;
+const FAR = READABLE;
 /** Above the cards that are opened. */
 const ABOVE_ALL = 1001;
 const MANY = 60;

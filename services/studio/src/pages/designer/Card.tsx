@@ -56,15 +56,15 @@ function Chips({ card, isOpen }: { card: CardNode["data"]["card"]; isOpen: boole
 }
 
 /** An activity on the canvas. */
-export const Card = memo(({ data, selected }: NodeProps<CardNode>) => {
+export const Card = memo(({ data, selected, width }: NodeProps<CardNode>) => {
   const { card, isVertical, canConnect, problem, mark, isRun, isPinned, isOpen } = data;
   const [isLive, setLive] = useState(false);
   const edge = problem ? EDGE[problem] : card.isStart ? "bg-finished" : "bg-accent";
   return (
     <div style={{ height: card.height }} onPointerEnter={() => setLive(true)}>
       <div
-        style={{ height: card.height }}
-        className={`card flex w-[180px] items-center gap-2 overflow-hidden rounded-md border bg-raised pr-2 pl-3.5 text-left ${selected ? "border-accent ring-2 ring-accent" : "border-line-strong/60"} ${isRun && !mark ? "opacity-45" : ""}`}
+        style={{ height: card.height, width }}
+        className={`card flex items-center gap-2 overflow-hidden rounded-md border bg-raised pr-2 pl-3.5 text-left ${selected ? "border-accent ring-2 ring-accent" : "border-line-strong/60"} ${isRun && !mark ? "opacity-45" : ""}`}
       >
         <span className={`absolute inset-y-0 left-0 w-1.5 rounded-l-md ${edge}`} />
         <span className="inner text-soft">

@@ -1,3 +1,5 @@
+import { square } from "../../ui/size";
+
 const PATHS: Readonly<Record<string, string>> = {
   branching: "M4 10h5M9 10l6-5M9 10l6 5M12.5 5H15v2.5M12.5 15H15v-2.5",
   decision: "M10 3l7 7-7 7-7-7zM10 7.5v3M10 12.8v.1",
@@ -28,8 +30,7 @@ export function Glyph({ of, size = 18 }: { of: string; size?: number }) {
   return (
     <svg
       aria-hidden="true"
-      width={size}
-      height={size}
+      style={square(size)}
       viewBox="0 0 20 20"
       fill="none"
       stroke="currentColor"

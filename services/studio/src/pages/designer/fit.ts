@@ -1,13 +1,25 @@
-import { getViewportForBounds, type ReactFlowInstance, type Viewport } from "@xyflow/react";
+import { getViewportForBounds, type ReactFlowInstance, type Rect, type Viewport } from "@xyflow/react";
 import { HEIGHT, WIDTH } from "../../model/layout";
 import { heightOf } from "./cards";
 import type { Studio } from "./store";
 
 /** The farthest view: hundreds of activities in a row are seen at once. */
 export const ZOOM_MIN = 0.01;
-/** Below this nothing can be read: the page opens at its beginning instead. */
-const READABLE = 0.55;
+/** Below this a page that opens would be marks without words: it opens at its beginning instead. */
+export const READABLE = 0.35;
 const NEAR = 0.75;
+
+interface Size {
+  width: number;
+  height: number;
+}
+
+/** How a page opens: all of it, or where that would be too small, its beginning. */
+export function opening(bounds: Rect, first: { x: number; y: number }, { width, height }: Size): Viewport {
+  const whole = getViewportForBounds(bounds, width, height, ZOOM_MIN, 1, 0.12);
+  if (whole.zoom >= READABLE) return whole;
+  return { x: 48 - first.x * NEAR, y: height / 2 - first.y * NEAR, zoom: NEAR };
+}
 
 /** Where the canvas must stand so that the page is seen. */
 function viewportFor(studio: Studio, isFirst: boolean): Viewport | undefined {
@@ -22,14 +34,13 @@ function viewportFor(studio: Studio, isFirst: boolean): Viewport | undefined {
   const right = Math.max(...all.map(([, at]) => at.x + WIDTH));
   const bottom = Math.max(...all.map(([key, at]) => at.y + heightOf(index, key)));
   const bounds = { x: left, y: top, width: right - left, height: bottom - top };
-  const whole = getViewportForBounds(bounds, box.width, box.height, ZOOM_MIN, 1, 0.12);
-  if (!isFirst || whole.zoom >= READABLE) return whole;
+  if (!isFirst) return getViewportForBounds(bounds, box.width, box.height, ZOOM_MIN, 1, 0.12);
   const targets = new Set(view.lines.map((line) => line.to));
   const starts = all.filter(([key]) => !targets.has(key));
   const [, first] = (starts.length > 0 ? starts : all).reduce((one, other) =>
     other[1].x < one[1].x ? other : one,
   );
-  return { x: 48 - first.x * NEAR, y: box.height / 2 - first.y * NEAR, zoom: NEAR };
+  return opening(bounds, first, box);
 }
 
 export type Shown = Pick<ReactFlowInstance, "setViewport">;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { WIDTH } from "../../model/layout";
+import { CARD, WIDTH } from "../../model/layout";
 import { indexOf } from "../../model/testing";
 import { ROOT, viewOf } from "../../model/view";
 import { nodesOf } from "./nodes";
@@ -7,33 +7,51 @@ import { nodesOf } from "./nodes";
 /** How far Elsa puts one activity from the next. */
 const ELSA = 200;
 
-it("the line between two activities at Elsa's spacing has room to be seen", () => {
-  const line = (id: string) => ({ type: "Elsa.WriteLine", id, text: "x" });
+const line = (id: string) => ({ type: "Elsa.WriteLine", id, text: "x" });
+
+/** Two cards of a flowchart, the second one at this place. */
+function pair(second: { x: number; y: number }) {
   const index = indexOf({
     root: { type: "Elsa.Flowchart", id: "f", activities: [line("a"), line("b")], connections: [] },
   });
   const places = new Map([
     ["a", { x: 0, y: 0 }],
-    ["b", { x: ELSA, y: 0 }],
+    ["b", second],
   ]);
-  const from = {
-    index,
-    view: viewOf(index, ROOT),
-    places,
-    selected: [],
-    problems: new Map(),
-    pins: new Set<string>(),
-  };
-  const [one, other] = nodesOf(
-    { ...from, marks: undefined, inPlace: new Set(), isReadonly: false },
-    new Map(),
-  );
-  // The places themselves are as they are written.
-  expect([one?.position.x, other?.position.x]).toEqual([0, ELSA]);
+  const from = { index, view: viewOf(index, ROOT), places, selected: [], problems: new Map() };
+  const more = { pins: new Set<string>(), marks: undefined, inPlace: new Set<string>(), isReadonly: false };
+  return nodesOf({ ...from, ...more }, new Map());
+}
+
+/** How much of the line from the first card to the second is seen. */
+function seen([one, other]: ReturnType<typeof pair>): number {
   const out = one?.handles?.find(({ type }) => type === "source");
   const into = other?.handles?.find(({ type }) => type === "target");
   const begin = (one?.position.x ?? 0) + (out?.x ?? 0) + (out?.width ?? 0) / 2;
   const end = (other?.position.x ?? 0) + (into?.x ?? 0) + (into?.width ?? 0) / 2;
-  expect(end - begin).toBeGreaterThanOrEqual(16);
-  expect(one?.width).toBeLessThan(WIDTH);
+  return end - begin;
+}
+
+it("the line between two activities at Elsa's spacing has room to be seen", () => {
+  const nodes = pair({ x: ELSA, y: 0 });
+  // The places themselves are as they are written.
+  expect(nodes.map(({ position }) => position.x)).toEqual([0, ELSA]);
+  expect(seen(nodes)).toBeGreaterThanOrEqual(16);
+  expect(nodes[0]?.width).toBeLessThan(WIDTH);
+});
+
+it("a card that would touch the next one is narrower, and its place stays", () => {
+  const nodes = pair({ x: 167, y: 0 });
+  expect(nodes.map(({ position }) => position.x)).toEqual([0, 167]);
+  expect(nodes.map(({ width }) => width)).toEqual([147, CARD]);
+  expect(seen(nodes)).toBe(20);
+});
+
+it("cards one below the other, or one upon the other, are as wide as all", () => {
+  for (const place of [
+    { x: 167, y: 100 },
+    { x: 24, y: 24 },
+    { x: 167, y: -100 },
+  ])
+    expect(pair(place).map(({ width }) => width)).toEqual([CARD, CARD]);
 });

@@ -1,6 +1,6 @@
 import { type Edge, type Node, Position } from "@xyflow/react";
 import type { Index } from "../../model/activities";
-import { CARD } from "../../model/layout";
+import { CARD, HEIGHT, narrowed } from "../../model/layout";
 import type { Problem } from "../../model/problems";
 import type { Line, PageView, Point } from "../../model/view";
 import { type CardView, cardOf, stateCard } from "./cards";
@@ -36,14 +36,14 @@ function portsInUse(lines: readonly Line[]): Map<string, string[]> {
 
 const SIZE = 10;
 
-function handlesOf(card: CardView, isVertical: boolean): NonNullable<CardNode["handles"]> {
+function handlesOf(card: CardView, isVertical: boolean, width: number): NonNullable<CardNode["handles"]> {
   const base = { width: SIZE, height: SIZE };
   const place = (x: number, y: number) => ({ x: x - SIZE / 2, y: y - SIZE / 2, ...base });
   const { height, outcomes } = card;
   if (isVertical) {
     return [
-      { id: "In", type: "target", position: Position.Top, ...place(CARD / 2, 0) },
-      { id: "Done", type: "source", position: Position.Bottom, ...place(CARD / 2, height) },
+      { id: "In", type: "target", position: Position.Top, ...place(width / 2, 0) },
+      { id: "Done", type: "source", position: Position.Bottom, ...place(width / 2, height) },
     ];
   }
   return [
@@ -52,7 +52,7 @@ function handlesOf(card: CardView, isVertical: boolean): NonNullable<CardNode["h
       id,
       type: "source" as const,
       position: Position.Right,
-      ...place(CARD, ((at + 0.5) * height) / outcomes.length),
+      ...place(width, ((at + 0.5) * height) / outcomes.length),
     })),
   ];
 }
@@ -84,6 +84,7 @@ function isSameNode(one: CardNode, other: CardNode): boolean {
   return (
     one.position.x === other.position.x &&
     one.position.y === other.position.y &&
+    one.width === other.width &&
     one.selected === other.selected &&
     one.draggable === other.draggable &&
     a.card === b.card &&
@@ -103,10 +104,19 @@ export function nodesOf(from: Sources, before: ReadonlyMap<string, CardNode>): C
   const used = portsInUse(view.lines);
   const chosen = new Set(from.selected);
   const isVertical = view.kind === "list";
-  return view.items.map((item): CardNode => {
-    const card = item.entry
-      ? cardOf(item.entry, index.type(item.entry), used.get(item.key))
-      : stateCard(item, view.inside ?? {}, view.key ?? "");
+  const cards = new Map(
+    view.items.map((item) => [
+      item.key,
+      item.entry
+        ? cardOf(item.entry, index.type(item.entry), used.get(item.key))
+        : stateCard(item, view.inside ?? {}, view.key ?? ""),
+    ]),
+  );
+  const widths = isVertical ? undefined : narrowed(places, (key) => cards.get(key)?.height ?? HEIGHT);
+  return view.items.flatMap((item): CardNode[] => {
+    const card = cards.get(item.key);
+    if (!card) return [];
+    const width = widths?.get(item.key) ?? CARD;
     const problem = from.problems.get(item.key);
     const isPinned = from.pins.has(item.key);
     const words = [card.name, card.type, isPinned ? w.pinned : ""];
@@ -114,13 +124,13 @@ export function nodesOf(from: Sources, before: ReadonlyMap<string, CardNode>): C
       id: item.key,
       type: "card",
       position: places.get(item.key) ?? { x: 0, y: 0 },
-      width: CARD,
+      width,
       height: card.height,
-      measured: { width: CARD, height: card.height },
+      measured: { width, height: card.height },
       selected: chosen.has(item.key),
       ...(from.inPlace.has(item.key) ? { zIndex: 1000 } : {}),
       draggable: from.isLocked !== true && (view.kind !== "list" || !from.isReadonly),
-      handles: handlesOf(card, isVertical),
+      handles: handlesOf(card, isVertical, width),
       ariaLabel: words.filter(Boolean).join(", "),
       data: {
         card,
@@ -134,7 +144,7 @@ export function nodesOf(from: Sources, before: ReadonlyMap<string, CardNode>): C
       },
     };
     const was = before.get(item.key);
-    return was && isSameNode(was, node) ? was : node;
+    return [was && isSameNode(was, node) ? was : node];
   });
 }
 

@@ -43,7 +43,11 @@ describe("a save whose session is over", () => {
   const user = (name: string, access: string) => ({ kind: "user", name, access, refresh: "r" }) as const;
   const begin = async () => {
     asked.length = 0;
-    vi.stubGlobal("sessionStorage", { getItem: () => null, setItem: () => undefined });
+    vi.stubGlobal("sessionStorage", {
+      getItem: () => null,
+      setItem: () => undefined,
+      removeItem: () => undefined,
+    });
     vi.stubGlobal("fetch", async (url: string, init: RequestInit) => {
       if (url.endsWith("/identity/refresh-token")) return Response.json({}, { status: 401 });
       const sent = new Headers(init.headers).get("Authorization") ?? "";

@@ -1,16 +1,18 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import { get, post } from "../../api/client";
+import { get, id, post } from "../../api/client";
 import { instancesQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { useLiveReload } from "../../app/live";
 import { formatCount } from "../../lib/format";
+import { isObject } from "../../lib/json";
 import { language, t } from "../../text";
 import { Button } from "../../ui/Button";
 import { InstanceLink } from "../../ui/InstanceLink";
 import { complain } from "../../ui/notices";
 import { Card } from "../../ui/Panel";
+import { deliver, eventFor, eventPath } from "../instance/sending";
 import { KillExecutor } from "./KillExecutor";
 
 /** The order workflow of `staunch demo`, and the event that its large orders wait for. */
@@ -37,8 +39,21 @@ async function start(): Promise<Deed> {
 
 /** An order whose credit check is not over takes the event as soon as it waits for it. */
 async function approve(instance: string): Promise<Deed> {
-  await post(`/events/${EVENT}/trigger`, { workflowInstanceId: instance, input: { By: "Studio" } });
-  return { word: t.home.tryApproved, instance };
+  const input = { By: "Studio" };
+  const { workflowState } = await get<Api["InstanceDetail"]>(`/workflow-instances/${id(instance)}`);
+  const waiting = workflowState.bookmarks.find(
+    ({ payload }) => isObject(payload) && payload.EventName === EVENT,
+  );
+  if (waiting) {
+    const word = await deliver(
+      eventPath(EVENT),
+      eventFor(instance, waiting.activityInstanceId, input),
+      t.home.tryApproved,
+    );
+    return { word, instance };
+  }
+  await post(eventPath(EVENT), { workflowInstanceId: instance, input });
+  return { word: t.home.tryApproval, instance };
 }
 
 function Orders() {

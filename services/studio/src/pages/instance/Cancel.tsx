@@ -1,8 +1,11 @@
 import { useState } from "react";
 import { id, post } from "../../api/client";
+import type { Api } from "../../api/types";
 import { t } from "../../text";
 import { Confirm } from "../../ui/Dialog";
 import { Field } from "../../ui/Field";
+import { complain, notify } from "../../ui/notices";
+import { endOf } from "./cancelling";
 
 interface Props {
   of: string;
@@ -18,7 +21,10 @@ export function Cancel({ of, onClose, onDone }: Props) {
       title={t.instance.cancelThis}
       verb={t.instance.cancelThis}
       act={async () => {
-        await post(`/cancel/workflow-instances/${id(of)}`, { reason: reason || undefined });
+        const path = `/cancel/workflow-instances/${id(of)}`;
+        const { is, said } = endOf(await post<Api["Cancelled"]>(path, { reason: reason || undefined }));
+        if (is === "late") complain(new Error(said));
+        else notify(said);
         onDone();
       }}
       onClose={onClose}

@@ -1,14 +1,15 @@
-import { useQuery } from "@tanstack/react-query";
+import { type Query, useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { Problem } from "../../api/problem";
 import { instanceQuery, versionQuery, whyQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { useAddress } from "../../app/address";
+import { againIn } from "../../app/again";
 import { canChange, isOver } from "../../lib/states";
 import { visible } from "../../lib/visible";
 import { t } from "../../text";
-import { Button } from "../../ui/Button";
+import { Button, buttonClass } from "../../ui/Button";
 import { CopyButton } from "../../ui/Code";
 import { later } from "../../ui/later";
 import { Badge, StateBadge } from "../../ui/State";
@@ -21,6 +22,7 @@ import { pointsOf } from "./comparing";
 import { Family } from "./Family";
 import { Incidents } from "./Incidents";
 import { useInstanceLive } from "./live";
+import { isLost } from "./lost";
 import { useMarks } from "./marks";
 import { Raw } from "./Raw";
 import { Story } from "./Story";
@@ -221,22 +223,51 @@ function Body({ detail }: { detail: Api["InstanceDetail"] }) {
   );
 }
 
+/** In place of an instance that somebody has deleted while its page was open: nothing can be done with it. */
+function Deleted({ id }: { id: string }) {
+  return (
+    <Empty title={t.instance.deleted}>
+      <p>{t.instance.deletedText}</p>
+      <p className="mt-1 font-mono text-xs break-all">{visible(id)}</p>
+      <Link to="/instances" className={`${buttonClass()} mt-3`}>
+        {t.instance.toList}
+      </Link>
+    </Empty>
+  );
+}
+
+/** The stream says that an instance was deleted. One that is over has none: how often one looks whether it is there. */
+const LOOK_MS = 30_000;
+
+/** When an instance is asked for again. */
+function lookIn(query: Pick<Query<Api["InstanceDetail"]>, "state">): number | false {
+  const { data } = query.state;
+  const isOverNow = data !== undefined && !canChange(data.subStatus) && !isLost(query.state);
+  return againIn(query) || (isOverNow && LOOK_MS);
+}
+
 export function InstancePage() {
   const { id } = useParams({ strict: false });
   const instance = id ?? "";
-  const query = useQuery(instanceQuery(instance));
+  const query = useQuery({ ...instanceQuery(instance), refetchInterval: lookIn });
   const over = query.data !== undefined && !canChange(query.data.subStatus);
   const live = useInstanceLive(instance, query.data?.workflowState.executionLogSequence, over);
   return (
     <div className="flex h-full flex-col max-md:h-auto max-md:min-h-full" data-live={live.is}>
-      <Shown query={query} rows={10}>
-        {(detail) => (
-          <>
-            <Head detail={detail} />
-            <Body detail={detail} />
-          </>
-        )}
-      </Shown>
+      {isLost(query) ? (
+        <div role="alert">
+          <Deleted id={instance} />
+        </div>
+      ) : (
+        <Shown query={query} rows={10}>
+          {(detail) => (
+            <>
+              <Head detail={detail} />
+              <Body detail={detail} />
+            </>
+          )}
+        </Shown>
+      )}
     </div>
   );
 }

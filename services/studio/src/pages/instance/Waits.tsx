@@ -15,13 +15,14 @@ import { Empty } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { Value } from "../../ui/Value";
 import { useActivityNames } from "./names";
+import { deliver, eventFor, eventPath } from "./sending";
 
 type Bookmark = Api["OpenBookmark"];
 
 /** Sends what was typed, once it is read: as an object, or as any JSON. */
 interface Send {
   read: typeof readJson | typeof readObject;
-  post: (value: Json | undefined) => Promise<unknown>;
+  post: (value: Json | undefined) => Promise<string>;
 }
 
 interface Deed {
@@ -48,7 +49,7 @@ function deedOf(instance: string, bookmark: Bookmark): Deed {
       permission: "trigger:event",
       send: {
         read: readJson,
-        post: (input) => post(`/events/${id(event)}/trigger`, { workflowInstanceId: instance, input }),
+        post: (input) => deliver(eventPath(event), eventFor(instance, bookmark.activityInstanceId, input)),
       },
     };
   }
@@ -58,10 +59,13 @@ function deedOf(instance: string, bookmark: Bookmark): Deed {
       word: t.waits.complete,
       hint: t.waits.resultHint,
       permission: "tasks:complete",
-      send: { read: readJson, post: (result) => post(`/tasks/${id(task)}/complete`, { result }) },
+      send: { read: readJson, post: (result) => deliver(`/tasks/${id(task)}/complete`, { result }) },
       fail: {
         read: readObject,
-        post: (error) => post(`/tasks/${id(task)}/fail`, { error: error ?? { title: t.waits.failedByHand } }),
+        post: (error) => {
+          const body = { error: error ?? { title: t.waits.failedByHand } };
+          return deliver(`/tasks/${id(task)}/fail`, body, t.waits.failed);
+        },
       },
     };
   }
@@ -71,7 +75,8 @@ function deedOf(instance: string, bookmark: Bookmark): Deed {
     permission: "write:workflow-instances",
     send: {
       read: readObject,
-      post: (input) => post(`/workflow-instances/${id(instance)}/resume`, { bookmarkId: bookmark.id, input }),
+      post: (input) =>
+        deliver(`/workflow-instances/${id(instance)}/resume`, { bookmarkId: bookmark.id, input }),
     },
   };
 }
@@ -104,18 +109,18 @@ function Wait({ instance, bookmark, name }: { instance: string; bookmark: Bookma
   const [text, setText] = useState("");
   const [error, setError] = useState<string>();
   const [busy, setBusy] = useState(false);
-  const act = async (send: Send, said: string) => {
+  const act = async (send: Send) => {
     const read = send.read(text);
     if (!read.ok) return setError(read.error);
     setError(undefined);
     setBusy(true);
-    await attempt(() => send.post(read.value), said);
+    await attempt(() => send.post(read.value), String);
     setBusy(false);
     void client.invalidateQueries({ queryKey: ["instance", instance] });
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    void act(deed.send, t.waits.sent);
+    void act(deed.send);
   };
   const { fail } = deed;
   return (
@@ -149,7 +154,7 @@ function Wait({ instance, bookmark, name }: { instance: string; bookmark: Bookma
             </Button>
           )}
           {fail && can(deed.permission) && (
-            <Button busy={busy} onClick={() => void act(fail, t.waits.failed)}>
+            <Button busy={busy} onClick={() => void act(fail)}>
               {t.waits.fail}
             </Button>
           )}

@@ -23,7 +23,11 @@ export function useInstanceLive(instance: string, last: number | undefined, over
     const stop = follow({
       path: `/workflow-instances/${id(instance)}/events`,
       query: { after: String(last) },
-      onState: setState,
+      onState(next) {
+        setState(next);
+        // The server has no such stream any more: the instance may be gone.
+        if (next.is === "idle") soon();
+      },
       onEvent: soon,
     });
     return () => {

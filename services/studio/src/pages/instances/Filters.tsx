@@ -1,5 +1,8 @@
-import { useState } from "react";
-import { comparisonOf, type InstanceFilter, timeOf, valueText } from "../../lib/filters";
+import { skipToken, useQuery } from "@tanstack/react-query";
+import { useId, useState } from "react";
+import { definitionQuery } from "../../api/queries";
+import { can } from "../../api/session";
+import { beginningsOf, comparisonOf, type InstanceFilter, timeOf, valueText } from "../../lib/filters";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Field, Select } from "../../ui/Field";
@@ -47,33 +50,56 @@ function Taken({
   label,
   value,
   hint,
+  offers = [],
   onTake,
 }: {
   label: string;
   value: string;
   hint?: string;
+  /** How what is typed may begin. */
+  offers?: readonly string[];
   onTake: (text: string) => string | undefined;
 }) {
   const [error, setError] = useState<string>();
+  const list = useId();
   return (
-    <Field
-      key={value}
-      label={label}
-      defaultValue={value}
-      placeholder={hint}
-      error={error}
-      onKeyDown={(event) => {
-        if (event.key === "Enter") event.currentTarget.blur();
-      }}
-      onBlur={(event) => {
-        const text = event.currentTarget.value.trim();
-        setError(text === value ? undefined : onTake(text));
-      }}
-    />
+    <>
+      <Field
+        key={value}
+        label={label}
+        list={offers.length > 0 ? list : undefined}
+        defaultValue={value}
+        placeholder={hint}
+        error={error}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") event.currentTarget.blur();
+        }}
+        onBlur={(event) => {
+          const text = event.currentTarget.value.trim();
+          setError(text === value ? undefined : onTake(text));
+        }}
+      />
+      {offers.length > 0 && (
+        <datalist id={list}>
+          {offers.map((one) => (
+            <option key={one} value={one} />
+          ))}
+        </datalist>
+      )}
+    </>
   );
 }
 
+/** How comparisons with values of the chosen definition begin: its published version says what can be searched. */
+function useBeginnings(definition: string | undefined): readonly string[] {
+  const mayRead = definition !== undefined && can("read:workflow-definitions");
+  const { queryFn, ...asked } = definitionQuery(definition ?? "", "Published");
+  const { data } = useQuery({ ...asked, queryFn: mayRead ? queryFn : skipToken, staleTime: 60_000 });
+  return beginningsOf(data?.variables ?? []);
+}
+
 function More({ filter, onChange }: { filter: InstanceFilter; onChange: Change }) {
+  const beginnings = useBeginnings(filter.definition);
   const time = (text: string) => !text || timeOf(text, Date.now()) !== undefined;
   return (
     <div className="grid gap-3 rounded-md border border-line bg-raised p-3 sm:grid-cols-2 lg:grid-cols-4">
@@ -107,6 +133,7 @@ function More({ filter, onChange }: { filter: InstanceFilter; onChange: Change }
         label={t.filters.value}
         value=""
         hint="Amount>=100"
+        offers={beginnings}
         onTake={(text) => {
           const value = comparisonOf(text);
           if (!value) return t.filters.valueError;

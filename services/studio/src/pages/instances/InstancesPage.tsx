@@ -2,14 +2,21 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useAddress } from "../../app/address";
 import { onHappenings } from "../../app/live";
-import { fromAddress, type InstanceFilter, ignoredIn, type Search, toAddress } from "../../lib/filters";
+import {
+  fromAddress,
+  type InstanceFilter,
+  ignoredIn,
+  isSpanEmpty,
+  type Search,
+  toAddress,
+} from "../../lib/filters";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { CopyCommands } from "../../ui/Code";
 import { LongTable, ROWS_MAX } from "../../ui/LongTable";
 import { Page } from "../../ui/Page";
 import { Card } from "../../ui/Panel";
-import { Empty, Failed, Loading } from "../../ui/States";
+import { Empty, FailedQuery, Loading } from "../../ui/States";
 import { BulkBar } from "./BulkBar";
 import { Filters } from "./Filters";
 import { useInstanceColumns } from "./InstanceTable";
@@ -139,9 +146,14 @@ export function InstancesPage() {
       <Ignored ignored={ignored} onDrop={change} />
       <StateCounts filter={filter} onChange={(states) => set({ states })} />
       <Filters filter={filter} onChange={set} />
+      {isSpanEmpty(filter, Date.now()) && (
+        <p role="status" className="rounded-md border border-waiting bg-raised px-3 py-1.5 text-sm">
+          {t.filters.emptySpan(filter.since ?? "", filter.until ?? "")}
+        </p>
+      )}
       <Card>
-        {rows.failed && <Failed error={rows.failed.error} retry={() => void rows.failed?.refetch()} />}
-        {rows.head?.isPending && <Loading rows={12} />}
+        {rows.failed && <FailedQuery query={rows.failed} />}
+        {rows.head?.isPending && !rows.failed && <Loading rows={12} />}
         {rows.head?.data?.totalCount === 0 && (
           <Empty title={t.instances.nothing}>{t.instances.nothingHint}</Empty>
         )}

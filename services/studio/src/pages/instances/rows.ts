@@ -51,7 +51,9 @@ export function useInstanceRows(filter: InstanceFilter) {
     setSeen((old) => (old[0] === next[0] && old[1] === next[1] ? old : next));
   }, []);
   const loaded = pages.flatMap(([, page]) => page?.items ?? []);
-  const failed = queries.find((query) => query.error);
+  const failed = queries.find(
+    (query) => query.error || (query.isPending && query.errorUpdateCount > 0 && query.isFetching),
+  );
   const count = endOf(trail, head?.data?.totalCount ?? 0, filter.page);
   const place = (part: number) => placeOf(trail, part);
 

@@ -6,6 +6,7 @@ const plural = (count: number, one: string, many: string) => `${count} ${count =
 export const frame: Pick<Text, keyof typeof words> = {
   loading: "Lädt",
   tryAgain: "Noch einmal",
+  triesAgain: "Es wird alle paar Sekunden von selbst noch einmal versucht.",
   refresh: "Neu laden",
   copy: "Kopieren",
   copied: "Kopiert",

@@ -310,6 +310,9 @@ export const system: Pick<Text, keyof typeof words> = {
     allTheSame: "Trotzdem speichern",
     idHint: "Kleine Buchstaben, Ziffern und Striche. Leer: Sie entsteht aus dem Namen.",
     idStays: "Sie bleibt, wie sie ist.",
+    matrix: "Was jede Rolle darf",
+    matrixNote: "Wie viele der Berechtigungen eines Bereichs sie hat; ihre Namen stehen unter dem Zeiger.",
+    shareOf: (has, of) => (has === of ? `alle ${of}` : `${has} von ${of}`),
     areas: {
       all: "Alle, oder alle einer Art",
       definitions: "Definitionen",

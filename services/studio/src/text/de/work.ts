@@ -63,6 +63,7 @@ export const work: Pick<Text, keyof typeof words> = {
     tryNone: "Keine Bestellung wartet.",
     tryStarted: (order) => `Bestellung ${order} ist gestartet:`,
     tryApproved: "Sie ist freigegeben:",
+    tryApproval: "Die Freigabe ist gesendet und gilt nach der Bonitätsprüfung:",
     tryWaits: (count) => `Wartend: ${count}`,
     kill: {
       button: (node, pid) => `${node} (Prozess ${pid}) töten`,
@@ -135,6 +136,8 @@ export const work: Pick<Text, keyof typeof words> = {
     ignored: (parts) =>
       `Unbeachtet, weil die Liste keinen solchen Filter oder keinen solchen Wert hat: ${parts}`,
     ignoredAll: "Bis das entfernt ist, lässt sich mit allen passenden nichts machen.",
+    emptySpan: (since, until) =>
+      `Die Spanne von ${since} bis ${until} ist leer: Sie endet, bevor sie beginnt. 5h ist früher als 2h.`,
     drop: "Aus der Adresse entfernen",
     remove: (word) => `Filter ${word} entfernen`,
     spans: {
@@ -245,6 +248,14 @@ export const work: Pick<Text, keyof typeof words> = {
     tookLast: (length) => `Die letzte dauerte ${length}.`,
     gone: "Entfernt",
     cancelThis: "Diese Instanz abbrechen",
+    cancelled: "Die Instanz ist abgebrochen.",
+    cancelAccepted: "Der Abbruch ist angenommen und wird ausgeführt, sobald ein Executor kann.",
+    cancelLate: (state) => `Sie wurde nicht abgebrochen: Sie war schon zu Ende. Ihr Zustand ist ${state}.`,
+    cancelledBefore: "Sie war schon von jemand anderem abgebrochen.",
+    deleted: "Diese Instanz wurde gelöscht.",
+    deletedText:
+      "Sie wurde gelöscht, nachdem Sie die Seite geöffnet haben: Ihr Journal und ihre Werte sind weg.",
+    toList: "Zu den Instanzen",
     openInstance: "Diese Instanz öffnen",
     changeValues: "Werte ändern",
     toWaits: "Zu dem, worauf sie wartet",
@@ -288,7 +299,9 @@ export const work: Pick<Text, keyof typeof words> = {
     failed: "Der Versuch ist als misslungen gemeldet.",
     failedByHand: "In Studio von Hand als misslungen gemeldet.",
     resume: "Fortsetzen",
-    sent: "Gesendet.",
+    taken: "Die Instanz hat es angenommen und läuft weiter.",
+    accepted: "Es ist angenommen und wird ausgeführt, sobald ein Executor kann.",
+    late: "Es kam zu spät: Die Instanz wartet nicht mehr darauf. Jemand anders war schneller, oder sie ist zu Ende.",
     eventHint: "Was das Ereignis mitbringt (JSON, darf leer sein)",
     resultHint: "Das Ergebnis der Aufgabe (JSON, darf leer sein)",
     inputHint: "Eingabe (ein JSON-Objekt, darf leer sein)",

@@ -3,6 +3,7 @@ const plural = (count: number, one: string, many: string) => `${count} ${count =
 export const frame = {
   loading: "Loading",
   tryAgain: "Try again",
+  triesAgain: "It is tried again by itself every few seconds.",
   refresh: "Refresh",
   copy: "Copy",
   copied: "Copied",

@@ -304,6 +304,9 @@ export const system = {
     allTheSame: "Save all the same",
     idHint: "Lowercase letters, digits and dashes. Empty: made from the name.",
     idStays: "It stays as it is.",
+    matrix: "What each role may do",
+    matrixNote: "How many of the permissions of an area it has; their names are shown on hover.",
+    shareOf: (has: number, of: number) => (has === of ? `all ${of}` : `${has} of ${of}`),
     areas: {
       all: "All of them, or all of one kind",
       definitions: "Definitions",

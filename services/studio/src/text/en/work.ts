@@ -60,6 +60,7 @@ export const work = {
     tryNone: "No order waits.",
     tryStarted: (order: string) => `Order ${order} is started:`,
     tryApproved: "It is approved:",
+    tryApproval: "The approval is sent, and taken after the credit check:",
     tryWaits: (count: string) => `Waiting: ${count}`,
     kill: {
       button: (node: string, pid: number) => `Kill ${node} (process ${pid})`,
@@ -132,6 +133,8 @@ export const work = {
     ignored: (parts: string) =>
       `Ignored, because the list has no such filter, or no such value of it: ${parts}`,
     ignoredAll: "Until it is removed, nothing can be done with all that match.",
+    emptySpan: (since: string, until: string) =>
+      `The span from ${since} to ${until} is empty: it ends before it begins. 5h is earlier than 2h.`,
     drop: "Remove from the address",
     remove: (word: string) => `Remove the filter ${word}`,
     spans: {
@@ -243,6 +246,13 @@ export const work = {
     tookLast: (length: string) => `The last one took ${length}.`,
     gone: "Removed",
     cancelThis: "Cancel this instance",
+    cancelled: "The instance is cancelled.",
+    cancelAccepted: "The cancellation is accepted, and carried out as soon as an executor can.",
+    cancelLate: (state: string) => `It was not cancelled: it had ended already. Its state is ${state}.`,
+    cancelledBefore: "It was cancelled already, by somebody else.",
+    deleted: "This instance was deleted.",
+    deletedText: "It was deleted after you opened this page: its journal and its values are gone.",
+    toList: "To the instances",
     openInstance: "Open this instance",
     changeValues: "Change values",
     toWaits: "To what it waits for",
@@ -286,7 +296,9 @@ export const work = {
     failed: "The attempt is reported as failed.",
     failedByHand: "Failed by hand in Studio.",
     resume: "Resume",
-    sent: "Sent.",
+    taken: "The instance has taken it, and goes on.",
+    accepted: "It is accepted, and carried out as soon as an executor can.",
+    late: "It was not taken: the instance no longer waits for it. Somebody else was faster, or it has ended.",
     eventHint: "What the event carries (JSON, may be empty)",
     resultHint: "The result of the task (JSON, may be empty)",
     inputHint: "Input (a JSON object, may be empty)",

@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { endOf } from "./cancelling";
+
+test("a cancellation says what it did, and what it came too late for", () => {
+  expect(endOf({ cancelled: true, subStatus: "Cancelled" }).is).toBe("cancelled");
+  expect(endOf({ cancelled: false, subStatus: "Executing" }).is).toBe("accepted");
+  const finished = endOf({ cancelled: false, subStatus: "Finished" });
+  expect(finished).toEqual({
+    is: "late",
+    said: "It was not cancelled: it had ended already. Its state is Finished.",
+  });
+  expect(endOf({ cancelled: false, subStatus: "Faulted" }).said).toContain("Its state is Faulted.");
+  expect(endOf({ cancelled: false, subStatus: "Cancelled" })).toEqual({
+    is: "late",
+    said: "It was cancelled already, by somebody else.",
+  });
+});

@@ -1,0 +1,55 @@
+import { beforeEach, expect, test, vi } from "vitest";
+
+vi.stubGlobal("sessionStorage", {
+  getItem: () => null,
+  setItem: () => undefined,
+  removeItem: () => undefined,
+});
+
+const { t } = await import("../../text");
+const { deliver, eventFor, eventPath } = await import("./sending");
+
+const fetched = vi.fn<typeof fetch>();
+const answers = (status: number, body: unknown) =>
+  fetched.mockImplementation(async () => new Response(JSON.stringify(body), { status }));
+const approve = () => deliver(eventPath("Approved"), eventFor("i-1", "i-1:7", null));
+
+beforeEach(() => {
+  vi.stubGlobal("fetch", fetched);
+  fetched.mockReset();
+});
+
+test("an event is for the execution that waits, and its sender learns the outcome", async () => {
+  answers(200, { eventName: "Approved", accepted: true, affected: 1 });
+  expect(await approve()).toBe(t.waits.taken);
+  expect(JSON.parse(String(fetched.mock.calls[0]?.[1]?.body))).toEqual({
+    workflowInstanceId: "i-1",
+    activityInstanceId: "i-1:7",
+    workflowExecutionMode: "Synchronous",
+    input: null,
+  });
+});
+
+test("of two who send at once, the slower one is not told that it was sent", async () => {
+  answers(409, { title: "Conflict", detail: "already resumed: instance i-1 is over: it is Finished" });
+  await expect(approve()).rejects.toThrow(t.waits.late);
+  answers(404, { title: "Not found", detail: "the execution i-1:7 does not wait for the event" });
+  await expect(approve()).rejects.toThrow(t.waits.late);
+});
+
+test("what nobody carries out yet is accepted, and no more", async () => {
+  answers(202, { eventName: "Approved", accepted: true });
+  expect(await approve()).toBe(t.waits.accepted);
+});
+
+test("the report of a task that is over is late, and one to an instance is accepted", async () => {
+  answers(202, { taskId: "t-1", accepted: true });
+  await expect(deliver("/tasks/t-1/complete", { result: 1 })).rejects.toThrow(t.waits.late);
+  answers(202, { workflowInstanceId: "i-1", subStatus: "Suspended" });
+  expect(await deliver("/tasks/t-1/complete", { result: 1 })).toBe(t.waits.accepted);
+});
+
+test("what is wrong in another way is said as it is", async () => {
+  answers(400, { title: "Bad request", detail: "the input is no object" });
+  await expect(approve()).rejects.toThrow("The input is no object.");
+});
