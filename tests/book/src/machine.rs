@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use tempfile::TempDir;
-use testkit::{Guard, binary, executable, find_program};
+use testkit::{Guard, binary, eventually, executable, find_program};
 use tokio::time::timeout;
 
 use crate::block::PROGRAMS;
@@ -15,6 +15,8 @@ use crate::ports::Ports;
 
 /// The longest run of one page.
 const PAGE_MAX: Duration = Duration::from_secs(120);
+/// The longest end of a PostgreSQL.
+const DATABASE_END_MAX: Duration = Duration::from_secs(20);
 /// Where distributions keep the programs of PostgreSQL, with a folder for each version.
 const POSTGRES: &str = "/usr/lib/postgresql";
 /// The user in the place of root, for whom PostgreSQL does not start.
@@ -85,6 +87,7 @@ impl Machine {
         // The group has what the page has started and not ended. It may be empty.
         let killed = Command::new("kill").args(["-KILL", "--", &format!("-{group}")]).output();
         drop(killed.unwrap());
+        end_databases(&folder).await;
         if ended.is_err() {
             child.wait().await.unwrap();
         }
@@ -116,6 +119,21 @@ impl Machine {
         let postgres = versions.pop().map(|path| format!("{}/bin:", path.display()));
         let programs = self.programs.path().display();
         format!("{programs}:{}/usr/local/bin:/usr/bin:/bin", postgres.unwrap_or_default())
+    }
+}
+
+/// Ends each PostgreSQL of the page: `pg_ctl` starts it in a group of its own, and the next page gets its port.
+async fn end_databases(folder: &Path) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let data = entry.unwrap().path();
+        let Ok(file) = std::fs::read_to_string(data.join("postmaster.pid")) else { continue };
+        let id = file.lines().next().unwrap_or_default().trim();
+        // One that was killed leaves its file, and its number may be that of another process now.
+        let runs = || std::fs::read_link(format!("/proc/{id}/cwd")).is_ok_and(|at| at == data);
+        if runs() {
+            drop(Command::new("kill").args(["-QUIT", id]).output().unwrap());
+            eventually("PostgreSQL has ended", DATABASE_END_MAX, async || !runs()).await;
+        }
     }
 }
 
