@@ -371,6 +371,10 @@ REFUSED = [
             "https://a:99999",
             "https://u:p@a",
             "ftp://a",
+            f"https://{'a' * 64}.example",
+            "https://a_b.example",
+            "https://a:08",
+            "https://a/../x",
         ]
     ],
     (

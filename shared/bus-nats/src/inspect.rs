@@ -13,6 +13,9 @@ use crate::api::{Api, ApiError, CONSUMER_NOT_FOUND, STREAM_NOT_FOUND};
 use crate::ensure::compare;
 use crate::topology::{BucketSpec, ConsumerSpec, ObjectStoreSpec, StreamSpec, Topology};
 
+/// A replica that its leader has not heard of for this long does not answer. In health it hears it once a
+/// second.
+const SILENT_AFTER: Duration = Duration::from_secs(5);
 /// Requests whose times are measured.
 const SAMPLES: usize = 5;
 /// Limits of a stream that may differ from the topology on purpose.
@@ -68,6 +71,11 @@ pub struct StreamSeen {
     pub replicas: u64,
     /// Replicas that are offline or behind.
     pub behind: Vec<String>,
+    /// Those of them that have not been heard of for some time. Where there is no leader, the server that
+    /// answers is among them.
+    pub silent: Vec<String>,
+    /// It has several replicas, and no leader among them.
+    pub has_no_leader: bool,
     /// Messages that it holds.
     pub messages: u64,
     /// Bytes that it holds.
@@ -210,13 +218,30 @@ pub(crate) fn seen(
     differ(config, wanted, &limits, &mut one.differences);
     one.replicas = config["num_replicas"].as_u64().unwrap_or_default();
     let replicas = info["cluster"]["replicas"].as_array();
-    let is_behind = |replica: &&Value| replica["current"] != true || replica["offline"] == true;
-    let behind = replicas.into_iter().flatten().filter(is_behind);
-    one.behind = behind.filter_map(|replica| replica["name"].as_str().map(str::to_owned)).collect();
+    for replica in replicas.into_iter().flatten() {
+        let Some(name) = replica["name"].as_str() else { continue };
+        let (is_behind, is_silent) = (replica["current"] != true, is_silent(replica));
+        if is_silent {
+            one.silent.push(name.to_owned());
+        }
+        if is_behind || is_silent {
+            one.behind.push(name.to_owned());
+        }
+    }
+    let leader = info["cluster"]["leader"].as_str().unwrap_or_default();
+    one.has_no_leader = one.replicas > 1 && leader.is_empty();
     one.messages = info["state"]["messages"].as_u64().unwrap_or_default();
     one.bytes = info["state"]["bytes"].as_u64().unwrap_or_default();
     one.bytes_max = config["max_bytes"].as_i64().unwrap_or(-1);
     one
+}
+
+/// Whether a replica is not heard of. Its leader knows no time of one that has been away since before it
+/// led.
+fn is_silent(replica: &Value) -> bool {
+    let unheard = replica["active"].as_u64().map(Duration::from_nanos).unwrap_or_default();
+    let is_unknown = unheard.is_zero() && replica["current"] != true;
+    replica["offline"] == true || is_unknown || unheard >= SILENT_AFTER
 }
 
 pub(crate) async fn consumer(api: &Api, spec: &ConsumerSpec) -> ConsumerSeen {
@@ -251,5 +276,40 @@ fn differ(there: &Value, wanted: &Value, fields: &[&str], found: &mut Vec<String
         if !expected.is_null() && is != expected {
             found.push(format!("{field} is {is}, and {expected} in the topology"));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A stream with three replicas, as these servers see it.
+    fn of(leader: Option<&str>, replicas: &[(&str, bool, u64)]) -> StreamSeen {
+        let replicas: Vec<_> = replicas
+            .iter()
+            .map(|(name, current, seconds)| {
+                json!({"name": name, "current": current, "active": seconds * 1_000_000_000})
+            })
+            .collect();
+        let info = json!({"config": {"num_replicas": 3},
+            "cluster": {"leader": leader, "replicas": replicas}});
+        seen("S", Ok(Some(info)), &json!({}), &[])
+    }
+
+    #[test]
+    fn a_replica_that_is_silent_is_told_from_one_that_is_behind() {
+        let healthy = of(Some("n1"), &[("n2", true, 1), ("n3", true, 0)]);
+        assert!(healthy.behind.is_empty() && healthy.silent.is_empty() && !healthy.has_no_leader);
+        let late = of(Some("n1"), &[("n2", false, 1), ("n3", true, 1)]);
+        assert_eq!((late.behind, late.silent), (vec!["n2".to_owned()], Vec::new()));
+        // Its leader counts one as current for some seconds more, and one that it never heard as behind.
+        let away = of(Some("n1"), &[("n2", true, 6), ("n3", false, 0)]);
+        assert_eq!(away.silent, ["n2", "n3"]);
+        assert_eq!(away.behind, away.silent);
+        let leaderless = of(None, &[("n1", false, 20), ("n2", false, 17), ("n3", false, 17)]);
+        assert!(leaderless.has_no_leader);
+        assert_eq!(leaderless.silent, ["n1", "n2", "n3"]);
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bus::Error;
+use tasks::Trouble;
 use tokio::time::Instant;
 
 use crate::api::ApiError;
@@ -16,6 +17,9 @@ const SLOW: Duration = Duration::from_secs(2);
 /// whether messages are stored: a node that is not ready gets nothing to publish.
 const FAILING_MAX: Duration = Duration::from_secs(30);
 
+/// A failure that lasts this long is no election of a leader.
+const LASTS: Duration = Duration::from_secs(30);
+
 /// The state of publishing: it fails from the first publish without an answer to the next message
 /// that is stored.
 #[derive(Debug, Default)]
@@ -25,10 +29,12 @@ pub(crate) struct Publishes {
     failing: Mutex<Option<Failing>>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 struct Failing {
     since: Instant,
     last: Instant,
+    /// Which of the failures are logged once it lasts.
+    trouble: Trouble,
 }
 
 /// One try of a publish. It failed if it is dropped, after a while, without an answer.
@@ -45,7 +51,9 @@ impl Publishes {
 
     /// The error, with the time, while messages are not stored.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        let Some(Failing { since, last }) = *self.lock() else { return Ok(()) };
+        let Some((since, last)) = self.lock().as_ref().map(|it| (it.since, it.last)) else {
+            return Ok(());
+        };
         if last.elapsed() > FAILING_MAX {
             return Ok(());
         }
@@ -56,15 +64,25 @@ impl Publishes {
         )))
     }
 
-    fn failed(&self) {
+    /// A publish has waited for its answer for this long.
+    fn failed(&self, waited: Duration) {
         let (mut failing, now) = (self.lock(), Instant::now());
-        if let Some(failing) = &mut *failing {
-            failing.last = now;
+        if let Some(Failing { since, last, trouble }) = &mut *failing {
+            *last = now;
+            let lasts = now - *since;
+            if lasts >= LASTS && trouble.is_news("") {
+                let seconds = lasts.as_secs();
+                tracing::error!(seconds, "NATS stores no messages: no publish has an answer");
+            }
             return;
         }
-        *failing = Some(Failing { since: now, last: now });
+        *failing = Some(Failing { since: now, last: now, trouble: Trouble::default() });
         self.is_failing.store(true, Relaxed);
-        tracing::error!("NATS stores no messages: a publish has no answer");
+        let seconds = waited.as_secs();
+        tracing::warn!(
+            seconds,
+            "a publish has no answer: NATS elects a leader, or stores no messages"
+        );
     }
 
     fn succeeded(&self) {
@@ -93,8 +111,9 @@ impl Attempt<'_> {
 
 impl Drop for Attempt<'_> {
     fn drop(&mut self) {
-        if !self.is_answered && self.began.elapsed() >= SLOW {
-            self.publishes.failed();
+        let waited = self.began.elapsed();
+        if !self.is_answered && waited >= SLOW {
+            self.publishes.failed(waited);
         }
     }
 }
@@ -133,5 +152,29 @@ mod tests {
         assert!(publishes.check().is_err());
         tokio::time::advance(Duration::from_millis(1)).await;
         assert!(publishes.check().is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_failure_is_an_error_of_the_log_once_it_lasts() {
+        let (log, _logging) = testkit::Log::begin(tracing::Level::INFO);
+        let publishes = Publishes::default();
+        let fail = async |count: u32| {
+            for _ in 0..count {
+                let attempt = publishes.attempt();
+                tokio::time::advance(SLOW).await;
+                attempt.end::<()>(&Err(ApiError::Timeout));
+            }
+        };
+        fail(10).await;
+        publishes.attempt().end(&Ok(()));
+        let said = log.text();
+        assert!(!said.contains("ERROR"), "an election takes some seconds: {said}");
+        assert_eq!(said.matches("a publish has no answer").count(), 1, "{said}");
+        assert!(said.contains("WARN") && said.contains("seconds=2"), "{said}");
+        assert!(said.contains("seconds=18"), "the end says how long: {said}");
+        fail(100).await;
+        let said = log.text();
+        assert_eq!(said.matches("NATS stores no messages").count(), 1, "{said}");
+        assert!(said.contains("ERROR") && said.contains("seconds=30"), "{said}");
     }
 }

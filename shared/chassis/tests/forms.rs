@@ -100,7 +100,8 @@ const REFUSED: &[(&str, &[&str])] = &[
     ),
     ("otlp-endpoint", &["localhost:4318", "ftp://x", "http://", "http://a b", "http://c:99999"]),
     ("base-url", &["https://", "https://a?x=1", "https://a/#f", "https://a b", "https://u:p@a"]),
-    ("base-url", &["https://*.example.com", "https://a:99999", "x"]),
+    ("base-url", &["https://*.example.com", "https://a:99999", "x", "https://a_b.example"]),
+    ("base-url", &["https://a:08", "https://a/../x", "https://a/x/.", "https://a/%2e%2E/x"]),
     ("node-address", &["n1:5001", "http://", "http://:5001", "http://*.nodes:5001"]),
     (
         "call-hosts",

@@ -5,6 +5,8 @@
 
 mod wire;
 
+pub use wire::instance_of;
+
 use model::{
     ActivityId, Alteration, BookmarkId, CommandId, DefinitionId, InstanceId, Map, MessageSource,
     Parent, TaskReport, TaskStatus, Timestamp, VersionId, whole,

@@ -18,7 +18,7 @@ pub mod subject;
 pub use codec::{Garbled, decode_body, encode_body};
 pub use command::{
     Alter, Body, Cancel, Command, EventRaised, Lineage, LostTask, Perform, ReplyWhen, Restart,
-    Resume, Sequence, Start, TaskCompleted,
+    Resume, Sequence, Start, TaskCompleted, instance_of,
 };
 pub use event::{
     AuditEvent, BurstJournal, CachePosition, Dead, LifecycleEvent, Noticed, TaskCancelled,

@@ -16,8 +16,8 @@ const DIALECT: &str = "http://json-schema.org/draft-07/schema#";
 /// Texts that are converted to a number. An empty one is no value.
 const NUMBER: &str = r"^\s*([+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?)?\s*$";
 
-/// Texts that are converted to a whole number from 1 on.
-const ORDINAL: &str = r"^\s*(\+?0*[1-9][0-9]*(\.0*)?)?\s*$";
+/// Texts that are no value, where no other text is one either.
+const BLANK: &str = r"^\s*$";
 
 /// The two forms.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -381,7 +381,7 @@ fn value(input: &InputDescriptor, form: Form) -> Value {
 }
 
 fn ordinal() -> Value {
-    json!({"type": ["integer", "string"], "minimum": 1, "maximum": VERSION_MAX, "pattern": ORDINAL})
+    json!({"type": ["integer", "string"], "minimum": 1, "maximum": VERSION_MAX, "pattern": BLANK})
 }
 
 fn plain(ty: &Type) -> Value {

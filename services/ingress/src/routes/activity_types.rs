@@ -127,15 +127,12 @@ pub(super) async fn delete(
     caller: Caller,
 ) -> Result<StatusCode, Problem> {
     bounds::name("typeName", &name)?;
-    let number = subject::task_version(&version);
-    let is_removed = match number {
-        Some(number) => workers::remove(&app, &name, number).await?,
-        None => false,
-    };
-    if !is_removed {
-        return Err(Problem::not_found(format!("no worker has registered {name}@{version}")));
+    let unknown = || Problem::not_found(format!("no worker has registered {name}@{version}"));
+    let number = subject::task_version(&version).ok_or_else(unknown)?;
+    if !workers::remove(&app, &name, number).await? {
+        return Err(unknown());
     }
-    app.audit(&caller, "activity-type.delete", &name, json!({"version": version})).await;
+    app.audit(&caller, "activity-type.delete", &name, json!({"version": number})).await;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -135,6 +135,11 @@ async fn a_registered_type_is_an_activity_like_any_other() {
         assert_eq!(send(&world, "DELETE", &path, &none).await.0, 204);
         assert_eq!(send(&world, "DELETE", &path, &none).await.0, 404);
     }
+    let path = "/audit?outcome=done&what=activity-type.delete";
+    let (_, audit) = send(&world, "GET", path, &none).await;
+    let entries = audit["items"].as_array().unwrap().iter();
+    let versions: Vec<_> = entries.map(|entry| &entry["details"]["version"]).collect();
+    assert_eq!(versions, [&json!(2), &json!(1)], "as numbers, as of every other version: {audit}");
     // The same content again is no change; other content needs the type.
     let (status, same) = send(&world, "POST", "/workflow-definitions", &use_it).await;
     assert_eq!((status, &same["alreadyPublished"]), (200, &json!(true)), "{same}");

@@ -93,6 +93,15 @@ pub(super) fn definitions(listener: &Value) -> String {
     }
 }
 
+/// The definitions that want a source and may not use it, of those that the server shows; none if there
+/// are none.
+pub(super) fn not_allowed(listener: &Value) -> Option<String> {
+    let shown = listener.get("definitions").and_then(Value::as_array).into_iter().flatten();
+    let refused = shown.filter(|one| one.get("isAllowed") == Some(&Value::Bool(false)));
+    let refused: Vec<_> = refused.map(|one| output::text(one, "definitionId")).collect();
+    (!refused.is_empty()).then(|| refused.join(", "))
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

@@ -1,15 +1,20 @@
 //! `staunch worker progress`: what workers say, as an operator hears it.
 
 use std::pin::pin;
+use std::process::Stdio;
 use std::time::Duration;
 
 use bus::Wire as _;
 use protocol::{Message, TaskProgress};
 use serde_json::{Value, json};
-use testkit::nats;
+use testkit::{nats, within};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::time::sleep;
 
 use crate::{command, stderr};
+
+/// The longest wait for a line.
+const BOUND: Duration = Duration::from_secs(30);
 
 /// The progress of a task of this type, on the subject of this one.
 fn said(kind: &str, subject_of: &str, number: u64) -> Message {
@@ -63,4 +68,26 @@ async fn progress_of_one_type_is_shown_in_order_until_there_was_enough() {
     let expected: Vec<Value> = sent.map(|body| serde_json::from_slice(&body).unwrap()).collect();
     assert_eq!(lines, expected);
     assert!(warnings.contains("is not shown: it is about a task"), "{warnings}");
+}
+
+#[tokio::test]
+async fn a_broker_that_is_away_is_told_and_told_again_once_it_is_back() {
+    let (here, mut nats) = (tempfile::tempdir().unwrap(), nats().await);
+    let url = nats.url();
+    let mut hearing = command(&["worker", "progress", "--nats-url", &url]);
+    hearing.current_dir(here.path()).stderr(Stdio::piped()).stdout(Stdio::null());
+    let mut hearing = hearing.spawn().unwrap();
+    let mut lines = BufReader::new(hearing.stderr.take().unwrap()).lines();
+    let mut until = async |words: &str| {
+        let said = async {
+            while !lines.next_line().await.unwrap().expect("it goes on").contains(words) {}
+        };
+        within(words, BOUND, said).await;
+    };
+    until("Listens on").await;
+    nats.server().kill().unwrap();
+    until("The connection to NATS is lost").await;
+    nats.server().restart().await.unwrap();
+    until("Connected to NATS again").await;
+    hearing.kill().await.unwrap();
 }

@@ -242,12 +242,19 @@ fn the_version_of_a_task_is_a_number_from_1() {
         found.len() == 1 && found[0].contains("is not a whole number from 1 to 2147483647")
     };
     let wrapped = |value: Value| json!({"expression": {"type": "Literal", "value": value}});
-    for rounded in [json!(1.5), json!("1.5"), wrapped(json!(1.5)), json!(true)] {
-        let found = oversights(task(rounded.clone()));
-        assert!(is_told(&found), "{rounded}: {found:?}");
-        assert!(problems(task(rounded)).is_empty(), "what was published goes on");
+    for wrong in [
+        json!(1.5),
+        json!("1.5"),
+        json!("1"),
+        wrapped(json!(1.5)),
+        wrapped(json!("2.0")),
+        json!(true),
+    ] {
+        let found = oversights(task(wrong.clone()));
+        assert!(is_told(&found), "{wrong}: {found:?}");
+        assert!(problems(task(wrong)).is_empty(), "what was published goes on");
     }
-    for whole in [json!(2), json!("2"), json!(2.0), json!(""), wrapped(json!("2.0"))] {
+    for whole in [json!(2), json!(2.0), json!(""), json!(null), wrapped(json!(2))] {
         assert!(oversights(task(whole.clone())).is_empty(), "{whole}");
     }
     for version in [0, -1] {

@@ -32,8 +32,9 @@ pub(super) fn texts(settings: &Settings) -> Result<(), ConfigError> {
                 .to_owned();
         return Err(refused(settings, "base-url", reason));
     }
-    if settings.base_url.as_deref().is_some_and(|url| !web_url::is_link(url)) {
-        return Err(refused(settings, "base-url", BASE_URL.to_owned()));
+    let flaw = settings.base_url.as_deref().and_then(|url| web_url::unlinked(url, BASE_URL));
+    if let Some(reason) = flaw {
+        return Err(refused(settings, "base-url", reason));
     }
     check_log_filter(&settings.log).map_err(|reason| refused(settings, "log", reason))
 }

@@ -7,9 +7,9 @@ use serde::Serialize;
 
 /// A level of log lines.
 const LEVEL: &str = "(?i:off|error|warn|info|debug|trace)";
-/// A port, from 1 to 65535.
+/// A port, from 1 to 65535, without zeros before it.
 pub(super) const PORT: &str =
-    "0*(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])";
+    "(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])";
 /// An address of IPv4, as it is usually written.
 pub(super) const IPV4: &str = "(?:(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])\\.){3}(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
 

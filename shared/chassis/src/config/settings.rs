@@ -25,8 +25,10 @@ use super::word::{ClientAuth, FlowchartMode, IncidentStrategy, LogFormat, LogPer
 
 /// What `base-url` must be.
 pub(super) const BASE_URL: &str = "must be a URL such as https://flows.example.com: http or https in \
-    lower case, the host that callers use, and perhaps a port and a path, without a login, a query and a \
-    fragment; other letters than a to z are written as xn--… in the host, and as %… in the path";
+    lower case, the host that callers use (letters, digits and hyphens, at most 63 between its dots), and \
+    perhaps a port (without zeros before it) and a path (without . and .. between its slashes), without a \
+    login, a query and a fragment; other letters than a to z are written as xn--… in the host, and as %… \
+    in the path";
 
 settings! {
     /// Roles of this process, such as `ingress,executor`; `all` for every one

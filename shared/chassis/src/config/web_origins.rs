@@ -40,7 +40,7 @@ impl Parse for WebOrigins {
     fn form() -> Form {
         let label = "[A-Za-z0-9_-]+";
         let host = format!("(?:{label}(?:\\.{label})*|\\[{}\\])", ipv6());
-        Form::list(WRONG, &format!("(?i:https?)://{host}(?::{PORT})?"))
+        Form::list(WRONG, &format!("(?i:https?)://{host}(?::0*{PORT})?"))
     }
 }
 

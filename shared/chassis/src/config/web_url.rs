@@ -12,8 +12,15 @@ pub struct WebAddress(pub String);
 const ADDRESS: &str = "must be a URL such as http://localhost:4318: http or https in lower case, a \
     host, and perhaps a port and a path; other letters than a to z are written as xn--… in the host, and \
     as %… in the path";
-/// A part between the dots of a name.
-const LABEL: &str = "[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?";
+/// Letters of a part between the dots of a name, at most.
+const LABEL_MAX: usize = 63;
+/// Such a part, as the names of machines have it.
+const LABEL: &str = "[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?";
+/// Such a part, as the names of web servers have it.
+const LINK_LABEL: &str = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?";
+/// Hosts that stand for every address, and parts of a path that browsers take out.
+const UNLINKED: &str = "^https?://(?:(?:0\\.0\\.0\\.0|\\[[0:.]+\\])(?:[:/]|$)\
+    |[^/]*/(?:.*/)?(?:\\.|%2[Ee]){1,2}(?:/|$))";
 /// What the parts of a path may have beside letters, digits and `%` with two digits.
 const PATH_MARKS: &str = "-._~!$&'()*+,;=:@/";
 
@@ -30,28 +37,52 @@ impl Parse for WebAddress {
     }
 
     fn form() -> Form {
-        form(ADDRESS, "(?:[^\\s/?#]*@)?")
+        form(ADDRESS, "(?:[^\\s/?#]*@)?", LABEL, "0*")
     }
 }
 
-/// Whether this is the URL of a web server to which a link can lead: without a login, a query and a
-/// fragment, and not that of the address that stands for every one.
-pub(super) fn is_link(text: &str) -> bool {
-    matches!(
-        parts(text),
-        Some((None, place, path)) if is_place(place) && !is_every_address(place) && is_path(path)
-    )
+/// Why no link can lead to a URL: it is none of a web server, or has a login, a query or a fragment, as
+/// `must` says, or something that leads elsewhere than a node is. None if one can.
+pub(super) fn unlinked(text: &str, must: &str) -> Option<String> {
+    let Some((None, place, path)) = parts(text) else { return Some(must.to_owned()) };
+    let (host, port) = split(place);
+    let names = host.split('.').filter(|label| label.chars().all(is_of_label));
+    let longest = names.map(str::len).max().unwrap_or_default();
+    let reason = if longest > LABEL_MAX {
+        format!(
+            "must have a host with at most {LABEL_MAX} letters between its dots: one part has {longest}"
+        )
+    } else if !is_place(place) || is_every_address(place) || !is_path(path) {
+        must.to_owned()
+    } else if host.contains('_') {
+        format!("must have a host of letters, digits and hyphens between its dots: {host} has a _")
+    } else if port.starts_with(":0") {
+        let number = port.trim_start_matches([':', '0']);
+        format!("must have a port without zeros before it: write :{number}")
+    } else if path.split('/').any(is_dots) {
+        "must have a path without . and .. between its slashes: browsers take them out, and links \
+         lead elsewhere"
+            .to_owned()
+    } else {
+        return None;
+    };
+    Some(reason)
 }
 
-/// The form of such a URL.
+/// The form of a URL to which a link can lead.
 pub(super) fn link(must: &str) -> Form {
-    form(must, "").without("^https?://(?:0\\.0\\.0\\.0|\\[[0:.]+\\])(?:[:/]|$)")
+    form(must, "", LINK_LABEL, "").without(UNLINKED)
 }
 
-fn form(must: &str, login: &str) -> Form {
-    let host = format!("(?:{LABEL}(?:\\.{LABEL})*\\.?|\\[{}\\])", ipv6());
+fn form(must: &str, login: &str, label: &str, zeros: &str) -> Form {
+    let host = format!("(?:{label}(?:\\.{label})*\\.?|\\[{}\\])", ipv6());
     let path = "/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*";
-    Form::of(must, &format!("https?://{login}{host}(?::{PORT})?(?:{path})?"))
+    Form::of(must, &format!("https?://{login}{host}(?::{zeros}{PORT})?(?:{path})?"))
+}
+
+/// Whether a part of a path stands for the one before, or for none.
+fn is_dots(part: &str) -> bool {
+    matches!(part.to_ascii_lowercase().replace("%2e", ".").as_str(), "." | "..")
 }
 
 /// The login, the host with its port, and the path of a URL.
@@ -113,16 +144,19 @@ fn split(place: &str) -> (&str, &str) {
 fn is_name(host: &str) -> bool {
     // The dot of a name that is written to its root.
     let host = host.strip_suffix('.').unwrap_or(host);
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     let is_label = |label: &str| {
-        !label.is_empty()
+        (1..=LABEL_MAX).contains(&label.len())
             && !label.starts_with('-')
             && !label.ends_with('-')
-            && label.chars().all(is_plain)
+            && label.chars().all(is_of_label)
     };
     let last = host.rsplit('.').next().unwrap_or_default();
     let is_number = last.bytes().all(|byte| byte.is_ascii_digit());
     host.split('.').all(is_label) && (!is_number || host.parse::<Ipv4Addr>().is_ok())
+}
+
+fn is_of_label(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '_')
 }
 
 /// Whether the host is an address at which a server listens to every address: nobody can call it.
@@ -144,13 +178,14 @@ mod tests {
             "https://flows.example.com",
             "https://flows.example.com/a/b/",
             "http://[::1]:5001/a*b",
-            "http://collector_1:04318/v1/traces",
             "https://flows.example.com./",
+            "https://flows.example.com:65535/.well-known/..a/a..",
             "https://A.example/~x/%C3%BC/",
             "https://xn--bcher-kva.example",
             "https://10.0.0.7:5001",
         ] {
-            assert!(is_link(good) && WebAddress::parse(good).is_ok(), "{good}");
+            assert_eq!(unlinked(good, "must"), None, "{good}");
+            assert!(WebAddress::parse(good).is_ok(), "{good}");
         }
         for wrong in [
             "",
@@ -183,15 +218,44 @@ mod tests {
             "https://10.0.0.256",
             "https://0",
         ] {
-            assert!(!is_link(wrong) && WebAddress::parse(wrong).is_err(), "{wrong}");
+            assert_eq!(unlinked(wrong, "must").as_deref(), Some("must"), "{wrong}");
+            assert!(WebAddress::parse(wrong).is_err(), "{wrong}");
         }
         let login = "https://user:word@collector:4318";
-        assert!(!is_link(login) && WebAddress::parse(login).is_ok());
+        assert!(unlinked(login, "must").is_some() && WebAddress::parse(login).is_ok());
         // Such an address is called on this machine, but by no link.
         for every in
             ["http://0.0.0.0:4318", "http://[::]/a", "http://[0:0::0]", "http://[::ffff:0.0.0.0]"]
         {
-            assert!(!is_link(every) && WebAddress::parse(every).is_ok(), "{every}");
+            assert!(unlinked(every, "must").is_some(), "{every}");
+            assert!(WebAddress::parse(every).is_ok(), "{every}");
         }
+    }
+
+    #[test]
+    fn what_leads_a_link_elsewhere_is_said() {
+        let (most, more) = ("a".repeat(63), "a".repeat(64));
+        assert_eq!(unlinked(&format!("https://{most}.example"), "must"), None);
+        let long = format!("https://{more}.example");
+        assert!(WebAddress::parse(&long).is_err(), "no machine has this name");
+        let form = link("must");
+        let matches = |pattern: Option<&str>, url: &str| {
+            pattern.is_some_and(|pattern| regex::Regex::new(pattern).unwrap().is_match(url))
+        };
+        for (url, says) in [
+            (long.as_str(), "at most 63 letters between its dots: one part has 64"),
+            ("https://a_b.example", "letters, digits and hyphens between its dots: a_b.example"),
+            ("https://a.example:08/x", "a port without zeros before it: write :8"),
+            ("https://a.example/../x", "without . and .. between its slashes"),
+            ("https://a.example/x/.", "without . and .. between its slashes"),
+            ("https://a.example/x/%2E./y", "without . and .. between its slashes"),
+        ] {
+            let reason = unlinked(url, "must").unwrap_or_default();
+            assert!(reason.starts_with("must have a ") && reason.contains(says), "{url}: {reason}");
+            let is_right = matches(form.pattern.as_deref(), url);
+            assert!(!is_right || matches(form.never.as_deref(), url), "the form takes {url}");
+        }
+        // The collector of traces may be a machine with such a name.
+        assert!(WebAddress::parse("http://collector_1:04318/v1/traces").is_ok());
     }
 }

@@ -125,16 +125,10 @@ impl Parser<'_> {
         }
     }
 
-    /// Refuses a number below 1. One that is not whole is refused where a definition is published: those
-    /// that were published before go on with it as it is read.
+    /// Refuses a number below 1. One that is not whole, and what is no number, such as a text, is refused
+    /// where a definition is published: those that were published before go on with it as it is read.
     fn refuse_unless_ordinal(&mut self, written: &Value, read: &Value) {
-        let is_whole = match written {
-            Value::Number(number) => number.as_f64().is_some_and(|number| number.fract() == 0.0),
-            Value::String(text) => {
-                text.trim().parse::<f64>().is_ok_and(|number| number.fract() == 0.0)
-            }
-            _ => false,
-        };
+        let is_whole = written.as_f64().is_some_and(|number| number.fract() == 0.0);
         let message = format!("{} is not a whole number from 1 to {VERSION_MAX}", shown(written));
         if read.as_i64().is_none_or(|number| number < 1) {
             self.problem(message);

@@ -173,6 +173,11 @@ fn what_cannot_be_read_says_why() {
     check("staunch.cmd.start.sum", r#"{"instanceId":"a.b"}"#, "instance id \"a.b\"");
     check("staunch.cmd.stop.sum", "{}", "is not the subject of a command");
     check("staunch.cmd.resume.a*", "{}", "instance id");
+    // What a client has escaped is named as it was written.
+    for (name, written) in [("a=20b", "a b"), ("=", ""), ("a=2", "a=2"), ("=41", "=41")] {
+        let says = format!("instance id {written:?} is not valid");
+        check(&format!("staunch.cmd.cancel.{name}"), "{}", &says);
+    }
     let both = "`output` and `result` are two names of one member: write one of them";
     check("staunch.cmd.task.t", r#"{"output":1,"result":2}"#, both);
     let both = "`input` and `payload` are two names of one member: write one of them";

@@ -18,6 +18,18 @@ const RESULT_UNFIT: &str = "ResultUnfit";
 /// The characters of the reason that such a failure has.
 const REASON_CHARS_MAX: usize = 1_000;
 
+/// The id of an instance in a subject. No id has anything to escape: where a sender has escaped one all
+/// the same, the refusal names it as it was before.
+///
+/// # Errors
+/// [`Garbled`] names the id, and what ids are made of.
+pub fn instance_of(token: &str) -> Result<InstanceId, Garbled> {
+    InstanceId::parse(token).map_err(|error| {
+        let written = subject::untoken(token).and_then(|id| InstanceId::parse(&id).err());
+        Garbled(written.unwrap_or(error).to_string())
+    })
+}
+
 impl Command {
     /// The message that carries this command, with its body in MessagePack.
     ///
@@ -208,7 +220,7 @@ impl Named {
         let rest = subject.strip_prefix(subject::COMMANDS);
         let rest = rest.and_then(|rest| rest.strip_prefix('.')).ok_or_else(unknown)?;
         let (verb, name) = rest.split_once('.').ok_or_else(unknown)?;
-        let instance = || InstanceId::parse(name).map_err(|error| Garbled(error.to_string()));
+        let instance = || instance_of(name);
         Ok(match verb {
             "event" => Self::Event(subject::undotted(name).ok_or_else(unknown)?),
             "start" => Self::Start(DefinitionId::new(subject::untoken(name).ok_or_else(unknown)?)),

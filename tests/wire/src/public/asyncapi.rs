@@ -121,7 +121,9 @@ fn channel(channel: &Channel) -> Value {
 }
 
 fn operation(channel: &Channel) -> Value {
-    let action = if channel.way == Way::Takes { "receive" } else { "send" };
+    // What workers send to who listens is received by `staunch worker progress`, if by no node.
+    let is_taken = matches!(channel.way, Way::Takes | Way::Between);
+    let action = if is_taken { "receive" } else { "send" };
     let of = |name: &str| json!({"$ref": format!("#/channels/{name}")});
     let mut shown = json!({
         "action": action,
@@ -154,10 +156,7 @@ fn document() -> Value {
                     "messages": {name.clone(): message(&name, answer)}}),
             );
         }
-        // Clients send it to each other.
-        if one.way != Way::Between {
-            operations.insert(one.name.to_owned(), operation(&one));
-        }
+        operations.insert(one.name.to_owned(), operation(&one));
     }
     let mut schemas = schemas();
     schemas.insert("Headers".to_owned(), headers());
@@ -210,6 +209,10 @@ fn every_reference_leads_somewhere_and_every_parameter_is_used() {
     let progress = "staunch.task-progress.{taskType}.{taskVersion}.{taskId}";
     assert_eq!(shown("taskProgress"), progress);
     assert_eq!(shown("dead"), "staunch.dead.{origin}");
+    let operations = document["operations"].as_object().unwrap();
+    let without = all.iter().find(|channel| !operations.contains_key(channel.name));
+    assert_eq!(without.map(|channel| channel.name), None, "each channel has its operation");
+    assert_eq!(operations["taskProgress"]["action"], "receive");
     for (name, body) in [("taskProgress", "taskProgress"), ("taskCancel", "taskCancel")] {
         let payload = &document["channels"][name]["messages"][name]["payload"]["$ref"];
         assert_eq!(payload, &format!("#/components/schemas/{body}"));

@@ -1,5 +1,6 @@
 //! Checks of NATS.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use node::{BrokerSeen, ConsumerSeen, StreamSeen};
@@ -55,6 +56,7 @@ pub(super) fn checks(broker: &Result<BrokerSeen, String>, settings: &SettingsSee
     let is_cluster = broker.cluster.is_some();
     let mut faults: Vec<_> =
         broker.streams.iter().flat_map(|stream| of_stream(stream, is_cluster)).collect();
+    faults.extend(replicas(broker));
     faults.extend(broker.consumers.iter().flat_map(of_consumer));
     if faults.is_empty() {
         let (streams, consumers) = (broker.streams.len(), broker.consumers.len());
@@ -110,11 +112,6 @@ fn of_stream(stream: &StreamSeen, is_cluster: bool) -> Vec<Check> {
         let advice = "if that is not on purpose, run `staunch provision`";
         checks.push(Check::warn("nats", found, advice));
     }
-    if !stream.behind.is_empty() {
-        let found = format!("replicas of {name} are behind: {}", stream.behind.join(", "));
-        let advice = "look at these servers: while they are behind, one more loss stops the stream";
-        checks.push(Check::warn("nats", found, advice));
-    }
     if is_cluster && stream.replicas < 2 {
         let found = format!("{name} has one copy in a cluster of servers");
         let advice = "run `staunch provision --replicas 3`, if the cluster has three servers: the \
@@ -127,6 +124,59 @@ fn of_stream(stream: &StreamSeen, is_cluster: bool) -> Vec<Check> {
         let advice =
             "see what fills it (`nats stream info`), or raise its max_bytes (`nats stream edit`)";
         checks.extend(fullness(name, stream.bytes, limit, advice));
+    }
+    checks
+}
+
+/// The streams whose replicas are away or behind: one check for all with the same cause.
+fn replicas(broker: &BrokerSeen) -> Vec<Check> {
+    let mut stopped: BTreeMap<(u64, Vec<&str>), Vec<&str>> = BTreeMap::new();
+    let mut behind: BTreeMap<&[String], Vec<&str>> = BTreeMap::new();
+    let mut leaderless = Vec::new();
+    for stream in &broker.streams {
+        // The server that answers is not silent, whatever is said of it where nobody leads the stream.
+        let is_silent = |name: &&str| !stream.has_no_leader || *name != broker.server;
+        let silent: Vec<_> = stream.silent.iter().map(String::as_str).filter(is_silent).collect();
+        let (count, all) = (silent.len() as u64, stream.replicas);
+        let name = stream.name.as_str();
+        if all > 1 && count * 2 >= all && count < all {
+            stopped.entry((all, silent)).or_default().push(name);
+        } else if stream.has_no_leader {
+            leaderless.push(name);
+        } else if !stream.behind.is_empty() {
+            behind.entry(&stream.behind).or_default().push(name);
+        }
+    }
+    let mut checks = Vec::new();
+    for ((all, silent), streams) in stopped {
+        let needed = silent.len() as u64 - (all - 1) / 2;
+        let are = if needed == 1 { "is" } else { "are" };
+        let it_takes = if streams.len() == 1 { "the stream takes" } else { "these streams take" };
+        let found = format!(
+            "{}: no majority: {} of {all} servers do not answer: {}; {it_takes} nothing until \
+             {needed} of them {are} back",
+            streams.join(", "),
+            silent.len(),
+            silent.join(", ")
+        );
+        let advice = "start these nats-servers, or look at the network between them and the others";
+        checks.push(Check::bad("nats", found, advice));
+    }
+    if !leaderless.is_empty() {
+        let found = format!(
+            "{}: no leader: too few of the servers answer, or they elect one",
+            leaderless.join(", ")
+        );
+        let advice = "ask again after 10 s; if it stays so, start the nats-servers that are down";
+        checks.push(Check::bad("nats", found, advice));
+    }
+    for (servers, streams) in behind {
+        let found =
+            format!("replicas of {} are behind: {}", streams.join(", "), servers.join(", "));
+        let stops = if streams.len() == 1 { "the stream" } else { "these streams" };
+        let advice =
+            format!("look at these servers: while they are behind, one more loss stops {stops}");
+        checks.push(Check::warn("nats", found, advice));
     }
     checks
 }
@@ -164,4 +214,50 @@ fn of_consumer(consumer: &ConsumerSeen) -> Vec<Check> {
         checks.push(Check::warn("nats", found, advice));
     }
     checks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check::Grade;
+    use super::*;
+
+    /// What is said of two streams with three replicas, as the server `n1` shows them.
+    fn said(has_no_leader: bool, silent: &[&str]) -> (Grade, String) {
+        let silent: Vec<_> = silent.iter().map(|name| (*name).to_owned()).collect();
+        let stream = |name: &str| StreamSeen {
+            name: name.to_owned(),
+            is_there: true,
+            replicas: 3,
+            behind: silent.clone(),
+            silent: silent.clone(),
+            has_no_leader,
+            ..StreamSeen::default()
+        };
+        let streams = ["STAUNCH_COMMANDS", "STAUNCH_TASKS"].map(stream).into();
+        let broker = BrokerSeen {
+            server: "n1".to_owned(),
+            cluster: Some("c".to_owned()),
+            round_trips: vec![Duration::from_millis(1)],
+            streams,
+            ..BrokerSeen::default()
+        };
+        let checks = checks(&Ok(broker), &SettingsSeen::default());
+        let wrong: Vec<_> = checks.into_iter().filter(|one| one.grade != Grade::Ok).collect();
+        assert_eq!(wrong.len(), 1, "one for both streams: {wrong:#?}");
+        (wrong[0].grade, wrong[0].found.clone())
+    }
+
+    #[test]
+    fn streams_without_a_majority_are_one_check_that_names_the_cause() {
+        let expected = "STAUNCH_COMMANDS, STAUNCH_TASKS: no majority: 2 of 3 servers do not answer: \
+                        n2, n3; these streams take nothing until 1 of them is back";
+        let expected = (Grade::Bad, expected.to_owned());
+        assert_eq!(said(false, &["n2", "n3"]), expected);
+        assert_eq!(said(true, &["n1", "n2", "n3"]), expected, "n1 answers");
+        let (grade, found) = said(true, &[]);
+        assert!(grade == Grade::Bad && found.contains("STAUNCH_TASKS: no leader"), "{found}");
+        let (grade, found) = said(false, &["n3"]);
+        assert_eq!(grade, Grade::Warn);
+        assert_eq!(found, "replicas of STAUNCH_COMMANDS, STAUNCH_TASKS are behind: n3");
+    }
 }

@@ -24,7 +24,7 @@ pub(crate) struct Facts {
     pub(crate) has_key: bool,
     /// One for each address that was asked.
     pub(crate) servers: Vec<Server>,
-    /// What workflows listen to and does not exist, as a server says it, or why all refuse to.
+    /// What workflows listen to in vain, as a server says it, or why all refuse to.
     pub(crate) lost_sources: Result<Vec<LostSource>, String>,
     pub(crate) host: Host,
     /// The certificates that the settings name.
@@ -112,13 +112,16 @@ pub(crate) struct Server {
     pub(crate) is_here: bool,
 }
 
-/// A stream, a bucket or an object store that workflows listen to, and that does not exist.
+/// A stream, a bucket, an object store or a subject whose messages do not reach workflows that listen to
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LostSource {
     /// Its kind and its name.
     pub(crate) source: String,
-    /// The definitions that listen to it.
+    /// These definitions.
     pub(crate) definitions: String,
+    /// Why the settings do not let them use it; none if it does not exist.
+    pub(crate) refusal: Option<String>,
 }
 
 /// This machine.

@@ -37,6 +37,8 @@ const EXECUTOR_MAX: Duration = Duration::from_secs(2);
 const PART_MAX: Duration = Duration::from_secs(60);
 /// What is said of a server that does not answer.
 const HINT: &str = "is it running?";
+/// Why some definitions may not use what others may.
+const NOT_ALLOWED: &str = "nats-subjects or nats-buckets let others use it, and not these";
 const CLOCK_APART: &str = "staunch_clock_apart_seconds";
 /// Servers that are asked, if there are more.
 const SERVERS_MAX: usize = 16;
@@ -207,7 +209,7 @@ pub(super) fn places(members: &[Member]) -> Vec<(String, Vec<String>)> {
     places
 }
 
-/// What workflows listen to and does not exist, by the first server that says it.
+/// What workflows listen to in vain, by the first server that says it.
 ///
 /// # Errors
 /// Why the last server refuses, if none says it.
@@ -230,20 +232,28 @@ fn refused(failure: &Failure) -> Option<String> {
     (failure.kind == Kind::Forbidden).then(|| failure.message.clone())
 }
 
-/// The sources that do not exist, in the answer of a server.
+/// The sources that do not exist, or that the settings refuse to definitions, in the answer of a server.
 fn lost(listeners: &Value) -> Vec<LostSource> {
     let items = listeners.get("items").and_then(Value::as_array).into_iter().flatten();
-    let lost = items.filter(|item| crate::output::text(item, "state") == "noStream");
-    lost.map(|item| {
-        let kind = match crate::output::text(item, "kind").as_str() {
-            "bucket" => "bucket",
-            "objectStore" => "object store",
-            _ => "stream",
+    let lost = items.filter_map(|item| {
+        let (definitions, refusal) = match crate::output::text(item, "state").as_str() {
+            "noStream" => (listener::definitions(item), None),
+            "notAllowed" => {
+                (listener::definitions(item), Some(crate::output::text(item, "reason")))
+            }
+            // Others may use it.
+            _ => (listener::not_allowed(item)?, Some(NOT_ALLOWED.to_owned())),
         };
-        let source = format!("the {kind} {}", crate::output::text(item, "name"));
-        LostSource { source, definitions: listener::definitions(item) }
-    })
-    .collect()
+        let (kind, name) = match crate::output::text(item, "kind").as_str() {
+            "bucket" => ("bucket", "name"),
+            "objectStore" => ("object store", "name"),
+            "subject" => ("subject", "filter"),
+            _ => ("stream", "name"),
+        };
+        let source = format!("the {kind} {}", crate::output::text(item, name));
+        Some(LostSource { source, definitions, refusal })
+    });
+    lost.collect()
 }
 
 async fn ask_server(url: String, key: Option<&str>) -> Server {
@@ -414,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn what_workflows_listen_to_and_is_not_there_is_named() {
+    fn what_workflows_listen_to_in_vain_is_named() {
         let item = |kind: &str, name: &str, state: &str| {
             serde_json::json!({"kind": kind, "name": name, "state": state, "definitionCount": 3,
                 "definitions": [{"definitionId": "a"}, {"definitionId": "b"}]})
@@ -424,13 +434,25 @@ mod tests {
             item("stream", "BILLS", "listening"),
             item("bucket", "config", "noStream"),
             item("objectStore", "files", "noStream"),
+            {"kind": "subject", "name": null, "filter": "payments.*", "state": "notAllowed",
+                "reason": "nats-subjects", "definitionCount": 1,
+                "definitions": [{"definitionId": "pay", "isAllowed": false}]},
+            {"kind": "subject", "name": null, "filter": "news.*", "state": "listening",
+                "definitionCount": 2, "definitions": [{"definitionId": "a", "isAllowed": true},
+                    {"definitionId": "b", "isAllowed": false}]},
         ]});
-        let named = ["the stream ORDERS", "the bucket config", "the object store files"];
-        let definitions = "a, b and 1 more".to_owned();
-        let expected = named.map(|source| LostSource {
+        let named = |source: &str, definitions: &str, refusal: Option<&str>| LostSource {
             source: source.to_owned(),
-            definitions: definitions.clone(),
-        });
+            definitions: definitions.to_owned(),
+            refusal: refusal.map(str::to_owned),
+        };
+        let expected = [
+            named("the stream ORDERS", "a, b and 1 more", None),
+            named("the bucket config", "a, b and 1 more", None),
+            named("the object store files", "a, b and 1 more", None),
+            named("the subject payments.*", "pay", Some("nats-subjects")),
+            named("the subject news.*", "b", Some(NOT_ALLOWED)),
+        ];
         assert_eq!(lost(&items), expected);
     }
 

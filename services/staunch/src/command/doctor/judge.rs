@@ -37,7 +37,7 @@ pub(super) fn judge(facts: &Facts) -> Vec<Check> {
         Ok(lost) => checks.extend(lost.iter().take(SOURCES_SHOWN).map(lost_source)),
         Err(reason) => checks.push(Check::ok(
             "work",
-            format!("whether all exists that workflows listen to was not looked at: {reason}"),
+            format!("whether workflows get what they listen to was not looked at: {reason}"),
         )),
     }
     checks.extend(unasked(facts));
@@ -192,14 +192,21 @@ fn payload_place((place, written): &PlaceSeen) -> Check {
     }
 }
 
-/// Something that workflows listen to, and that does not exist.
+/// Something that workflows listen to in vain.
 fn lost_source(lost: &LostSource) -> Check {
-    let LostSource { source, definitions } = lost;
+    let LostSource { source, definitions, refusal } = lost;
     let listens = if definitions.contains(", ") || definitions.ends_with(" more") {
         "listen"
     } else {
         "listens"
     };
+    if let Some(reason) = refusal {
+        let found =
+            format!("{definitions} {listens} to {source}, which the settings refuse: {reason}");
+        let advice = "allow it with nats-subjects or nats-buckets, on every node the same, or correct \
+                      the workflow (`staunch listener ls`)";
+        return Check::warn("work", found, advice);
+    }
     let found = format!(
         "{source} does not exist, and {definitions} {listens} to it: no message comes from it"
     );

@@ -355,11 +355,18 @@ const REST: &[Row] = &[
     }),
     (Warn, "the stream ORDERS does not exist, and a, b listen to it", "staunch listener ls", |f| {
         let (source, definitions) = ("the stream ORDERS".to_owned(), "a, b".to_owned());
-        f.lost_sources = Ok(vec![LostSource { source, definitions }]);
+        f.lost_sources = Ok(vec![LostSource { source, definitions, refusal: None }]);
     }),
     (Warn, "the bucket config does not exist, and a listens to it", "make it", |f| {
         let (source, definitions) = ("the bucket config".to_owned(), "a".to_owned());
-        f.lost_sources = Ok(vec![LostSource { source, definitions }]);
+        f.lost_sources = Ok(vec![LostSource { source, definitions, refusal: None }]);
+    }),
+    (Warn, "pay listens to the subject payments.*, which the settings", "nats-subjects", |f| {
+        f.lost_sources = Ok(vec![LostSource {
+            source: "the subject payments.*".to_owned(),
+            definitions: "pay".to_owned(),
+            refusal: Some("the settings do not let it".to_owned()),
+        }]);
     }),
     (Fine, "listen to was not looked at: you lack a permission", "", |f| {
         f.lost_sources = Err("you lack a permission".to_owned());

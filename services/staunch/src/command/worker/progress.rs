@@ -9,10 +9,11 @@ use clap::{Arg, Args};
 use futures::StreamExt as _;
 use futures::stream::Peekable;
 use model::whole;
+use node::NatsBus;
 use protocol::{Message, TaskProgress, subject};
 use serde_json::Value;
 use serde_json::value::RawValue;
-use tokio::time::timeout;
+use tokio::time::{interval, timeout};
 
 use crate::output::Format;
 use crate::{Failure, input, say};
@@ -20,6 +21,9 @@ use crate::{Failure, input, say};
 /// NATS says only that it refuses a subscription, after a round trip: without a word in this time it has
 /// accepted one.
 const REFUSED_WITHIN: Duration = Duration::from_millis(500);
+
+/// How often it is looked whether the connection is there.
+const LOOK: Duration = Duration::from_millis(200);
 
 /// The settings that the help shows: those of the connection.
 const SHOWN: [&str; 8] = [
@@ -42,7 +46,7 @@ pub(crate) struct ProgressArgs {
     #[arg(value_name = "TASK[@VERSION]", value_parser = input::task_kind)]
     kind: Option<String>,
     /// Ends after this many messages
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = message_count, allow_negative_numbers = true)]
     count: Option<u64>,
     #[command(flatten)]
     pub(crate) settings: chassis::Args,
@@ -52,6 +56,12 @@ pub(crate) struct ProgressArgs {
 fn shown(argument: Arg) -> Arg {
     let is_shown = argument.get_long().is_none_or(|name| name == "count" || SHOWN.contains(&name));
     argument.hide(!is_shown)
+}
+
+/// The number of messages in a text.
+fn message_count(text: &str) -> Result<u64, String> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| format!("write a whole number from 1 to {}", u64::MAX))
 }
 
 /// The progress in a message, as its worker wrote it: whatever JSON can say is shown.
@@ -72,7 +82,7 @@ struct Said {
 /// When the user of NATS may not listen, or the connection has ended.
 pub(crate) async fn progress(
     args: &ProgressArgs,
-    bus: &impl Wire,
+    bus: &NatsBus,
     format: Format,
 ) -> Result<(), Failure> {
     let kind = args.kind.as_deref().map(subject::task_kind).transpose();
@@ -81,9 +91,19 @@ pub(crate) async fn progress(
     if is_accepted(&mut heard).await {
         say::message(&format!("Listens on {subject}, for what is sent from now on."));
     }
-    let mut left = args.count;
+    let (mut left, mut is_there, mut looks) = (args.count, true, interval(LOOK));
     while left != Some(0) {
-        let Some(next) = heard.next().await else {
+        let next = tokio::select! {
+            biased;
+            next = heard.next() => next,
+            _ = looks.tick() => {
+                if let Some(said) = turned(&mut is_there, bus.is_connected()) {
+                    say::message(said);
+                }
+                continue;
+            }
+        };
+        let Some(next) = next else {
             return Err(Failure::unavailable("the connection to NATS has ended"));
         };
         let message = next?.message;
@@ -99,6 +119,17 @@ pub(crate) async fn progress(
         }
     }
     Ok(())
+}
+
+/// What is to be said once the connection is lost, and once it is there again.
+fn turned(is_there: &mut bool, is_connected: bool) -> Option<&'static str> {
+    if std::mem::replace(is_there, is_connected) == is_connected {
+        return None;
+    }
+    Some(match is_connected {
+        true => "Connected to NATS again.",
+        false => "The connection to NATS is lost: what is said before it is back is not heard.",
+    })
 }
 
 /// Whether NATS lets this process listen. What is heard meanwhile is kept.
@@ -249,6 +280,26 @@ mod tests {
         }
         let line = ["progress", "Ship", "--smtp-url", "smtp://127.0.0.1:1"];
         assert!(command.try_get_matches_from(line).is_ok());
+    }
+
+    #[test]
+    fn a_count_that_is_none_says_what_it_must_be() {
+        let command = || ProgressArgs::augment_args(clap::Command::new("progress"));
+        for wrong in ["x", "-1", "0", "1.5", "18446744073709551616"] {
+            let error = command().try_get_matches_from(["progress", "--count", wrong]).unwrap_err();
+            let said = error.to_string();
+            assert!(said.contains("a whole number from 1 to 18446744073709551615"), "{said}");
+            assert!(said.contains(wrong), "{said}");
+        }
+        assert!(command().try_get_matches_from(["progress", "--count", "1"]).is_ok());
+    }
+
+    #[test]
+    fn a_connection_that_is_lost_is_told_when_it_begins_and_when_it_ends() {
+        let mut is_there = true;
+        let said = [true, false, false, true, true].map(|now| turned(&mut is_there, now));
+        assert_eq!(said.map(|one| one.is_some()), [false, true, false, true, false]);
+        assert!(said[1].unwrap().contains("is lost") && said[3].unwrap().contains("again"));
     }
 
     #[test]
