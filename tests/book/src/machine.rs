@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use tempfile::TempDir;
-use testkit::{Guard, binary, eventually, executable, find_program};
+use testkit::{Guard, binary, executable, find_program};
 use tokio::time::timeout;
 
 use crate::block::PROGRAMS;
@@ -17,6 +17,8 @@ use crate::ports::Ports;
 const PAGE_MAX: Duration = Duration::from_secs(120);
 /// The longest end of a PostgreSQL.
 const DATABASE_END_MAX: Duration = Duration::from_secs(20);
+/// Between two looks whether it has ended.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
 /// Where distributions keep the programs of PostgreSQL, with a folder for each version.
 const POSTGRES: &str = "/usr/lib/postgresql";
 /// The user in the place of root, for whom PostgreSQL does not start.
@@ -132,7 +134,12 @@ async fn end_databases(folder: &Path) {
         let runs = || std::fs::read_link(format!("/proc/{id}/cwd")).is_ok_and(|at| at == data);
         if runs() {
             drop(Command::new("kill").args(["-QUIT", id]).output().unwrap());
-            eventually("PostgreSQL has ended", DATABASE_END_MAX, async || !runs()).await;
+            let ended = async {
+                while runs() {
+                    tokio::time::sleep(LOOK_AGAIN).await;
+                }
+            };
+            timeout(DATABASE_END_MAX, ended).await.unwrap();
         }
     }
 }
