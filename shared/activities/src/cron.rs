@@ -118,7 +118,7 @@ mod tests {
         };
         check("BadCronExpression", "UTC", "\"BadCronExpression\" is not a cron expression");
         check("0 0 0 1 1 1 2026", "UTC", "5 or 6 fields");
-        check("0 8 * * *", "Mars/Olympus", "\"Mars/Olympus\" is not an IANA time zone");
+        check("0 8 * * *", "Mars/Olympus", "timeZone: there is no time zone Mars/Olympus: write");
         check("", "UTC", "cronExpression: there is no value: give one");
     }
 }

@@ -1,5 +1,6 @@
 //! One connection: opened, supervised, and named in the server's list of connections.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -69,16 +70,7 @@ impl Link {
     ) -> Result<Self, Error> {
         let target = Target::read(options)?;
         let inbox = inbox(options, &target.login);
-        let heard = Heard {
-            purpose: purpose.to_owned(),
-            epoch: Arc::new(watch::Sender::new(0)),
-            refusals: Refusals::default(),
-            closed: closed.clone(),
-            options: Arc::new(options.clone()),
-            explain_at: Arc::default(),
-            trouble: Arc::default(),
-            told: Arc::default(),
-        };
+        let heard = Heard::of(options, purpose, closed);
         let give_up = Instant::now() + options.connect_max;
         let client = loop {
             let settings = settings(options, &target.login, &inbox, heard.clone());
@@ -221,6 +213,8 @@ struct Heard {
     trouble: Arc<Mutex<Option<Trouble>>>,
     /// The reason that was logged.
     told: Arc<Mutex<tasks::Trouble>>,
+    /// The failures of the client since the last connection, of which each comes again with every try.
+    failures: Arc<Mutex<BTreeMap<String, tasks::Trouble>>>,
 }
 
 fn settings(options: &Options, login: &Login, inbox: &str, heard: Heard) -> ConnectOptions {
@@ -264,6 +258,26 @@ fn secured(mut settings: ConnectOptions, options: &Options) -> ConnectOptions {
 }
 
 impl Heard {
+    fn of(options: &Options, purpose: &str, closed: &CancellationToken) -> Self {
+        Self {
+            purpose: purpose.to_owned(),
+            epoch: Arc::new(watch::Sender::new(0)),
+            refusals: Refusals::default(),
+            closed: closed.clone(),
+            options: Arc::new(options.clone()),
+            explain_at: Arc::default(),
+            trouble: Arc::default(),
+            told: Arc::default(),
+            failures: Arc::default(),
+        }
+    }
+
+    /// Whether a failure of the client is to be logged: it begins, or lasts for long.
+    fn is_news(&self, failure: &str) -> bool {
+        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        failures.entry(failure.to_owned()).or_default().is_news("")
+    }
+
     /// Logs and keeps why no connection is made, such as a certificate that has expired: the client
     /// reports only the kind of the error, so this tries once more.
     async fn explain(&self) {
@@ -300,6 +314,7 @@ impl Heard {
                 self.refusals.connected();
                 // The connection is logged whether there was trouble or not.
                 self.told.lock().unwrap_or_else(PoisonError::into_inner).ends();
+                self.failures.lock().unwrap_or_else(PoisonError::into_inner).clear();
                 self.epoch.send_modify(|epoch| *epoch += 1);
                 tracing::info!(purpose, "connected to NATS");
             }
@@ -333,6 +348,10 @@ impl Heard {
                     "NATS refuses: {text}; `staunch nats-permissions` prints what each role needs, and \
                      with --subject, --stream, --bucket or --object-store what workflows use"
                 );
+            }
+            Event::ClientError(failure) if !self.is_news(&failure.to_string()) => {
+                meter::NATS_ERRORS.inc(&[purpose]);
+                tracing::debug!(purpose, "NATS says again: {failure}");
             }
             other => {
                 meter::NATS_ERRORS.inc(&[purpose]);
@@ -404,6 +423,28 @@ mod tests {
         assert!(old.contains("has expired: give nats-tls-cert"), "{old}");
         let ours = unreached("nats:4222", "invalid peer certificate: UnknownIssuer");
         assert!(ours.contains("do not accept each other's"), "{ours}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_try_to_connect_that_fails_again_is_logged_rarely() {
+        let (log, _logging) = testkit::Log::begin(tracing::Level::INFO);
+        let heard = Heard::of(&Options::new("nats://a"), "data", &CancellationToken::new());
+        let fail = |why: &str| heard.note(&Event::ClientError(ClientError::Other(why.to_owned())));
+        let count = || log.text().matches("NATS says").count();
+        // Each server of a cluster fails in its own way.
+        for _ in 0..100 {
+            fail("IO error");
+            fail("timed out");
+        }
+        assert_eq!(count(), 2, "{}", log.text());
+        tokio::time::advance(Duration::from_secs(600)).await;
+        for _ in 0..100 {
+            fail("IO error");
+        }
+        assert_eq!(count(), 3, "ten minutes later: {}", log.text());
+        heard.note(&Event::Connected);
+        fail("IO error");
+        assert_eq!(count(), 4, "it begins again: {}", log.text());
     }
 
     #[test]

@@ -45,6 +45,7 @@ pub use word::{ClientAuth, FlowchartMode, IncidentStrategy, LogFormat, LogPersis
 
 use settings::NAMES;
 use source::Sources;
+use value::Parse as _;
 
 impl Settings {
     /// Reads the settings of this process, with its environment.
@@ -84,7 +85,7 @@ impl Settings {
 /// the file that `STAUNCH_API_KEY_FILE` names. `given` is from the command line or the first variable.
 ///
 /// # Errors
-/// [`ConfigError`] when both variables are set, or the file cannot be read.
+/// [`ConfigError`] when both variables are set, the file cannot be read, or no request can carry the key.
 #[expect(clippy::disallowed_methods, reason = "this is the place that reads the environment")]
 pub fn client_key(given: Option<&str>) -> Result<Option<Secret>, ConfigError> {
     key_of_client(given, &|name| std::env::var(name).ok())
@@ -94,8 +95,17 @@ fn key_of_client(
     given: Option<&str>,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Option<Secret>, ConfigError> {
-    let key = source::of_command("api-key", given, NAMES, variable)?;
-    Ok(key.map(Secret::new))
+    const NAME: &str = "api-key";
+    let Some((key, origin)) = source::of_command(NAME, given, NAMES, variable)? else {
+        return Ok(None);
+    };
+    match check::unsendable(&key) {
+        Some(reason) => {
+            let text = Secret::shown(&key);
+            Err(ConfigError::Value { name: NAME, text, origin, line: None, reason })
+        }
+        None => Ok(Some(Secret::new(key))),
+    }
 }
 
 /// The host's name with a random suffix, so that two processes on one host differ.

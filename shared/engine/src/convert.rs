@@ -5,6 +5,7 @@ mod status;
 mod text;
 
 use jiff::civil;
+use model::activity_type::VERSION_MAX;
 use model::{Timestamp, depth, large};
 use serde::de::DeserializeOwned;
 use serde_json::{Number, Value};
@@ -107,6 +108,15 @@ fn integer(value: &Value, bits: u8) -> Result<Value, String> {
         Some(found) => Err(format!("{found} does not fit into {bits} bits")),
         None => Err(not_whole(value)),
     }
+}
+
+/// Why a value is no whole number from 1 on; none if it is one. Neither a text nor a number that would be
+/// rounded is one.
+pub(crate) fn ordinal_fault(value: &Value) -> Option<String> {
+    let found = value.as_number().and_then(whole);
+    let is_one = found.is_some_and(|number| (1..=i64::from(VERSION_MAX)).contains(&number));
+    let says = || format!("{} is not a whole number from 1 to {VERSION_MAX}", shown(value));
+    (!is_one).then(says)
 }
 
 fn unsigned(value: &Value, bits: u8) -> Result<Value, String> {
@@ -343,5 +353,19 @@ mod tests {
         check(json!("-1"), Type::Unsigned(32), "\"-1\" is negative");
         check(json!(128), Type::Integer(8), "8 bits");
         check(json!({"a": 1}), Type::TextDictionary, "its member a is 1, which is no text");
+    }
+
+    #[test]
+    fn an_ordinal_is_neither_rounded_nor_a_text() {
+        for one in [json!(1), json!(2.0), json!(2_147_483_647)] {
+            assert_eq!(ordinal_fault(&one), None, "{one}");
+        }
+        for other in
+            [json!("1"), json!(""), json!(1.5), json!(0), json!(true), json!(2_147_483_648_i64)]
+        {
+            let fault = ordinal_fault(&other).unwrap_or_default();
+            let says = format!("{other} is not a whole number from 1 to 2147483647");
+            assert_eq!(fault, says);
+        }
     }
 }

@@ -177,10 +177,13 @@ impl Declared {
     }
 }
 
+/// What is said of a hidden value that does not fit.
+pub(crate) const NOT_SHOWN: &str = "the value does not fit, and is not shown";
+
 /// The value as one of this type; the reason why it does not fit contains no hidden value.
 pub(crate) fn fit(value: Value, ty: &Type, is_hidden: bool) -> Result<Value, String> {
     let hide = |error| match is_hidden {
-        true => "the value does not fit, and is not shown".to_owned(),
+        true => NOT_SHOWN.to_owned(),
         false => error,
     };
     convert(value, ty).map_err(hide)

@@ -16,9 +16,6 @@ const DIALECT: &str = "http://json-schema.org/draft-07/schema#";
 /// Texts that are converted to a number. An empty one is no value.
 const NUMBER: &str = r"^\s*([+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?)?\s*$";
 
-/// Texts that are no value, where no other text is one either.
-const BLANK: &str = r"^\s*$";
-
 /// The two forms.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
@@ -381,7 +378,7 @@ fn value(input: &InputDescriptor, form: Form) -> Value {
 }
 
 fn ordinal() -> Value {
-    json!({"type": ["integer", "string"], "minimum": 1, "maximum": VERSION_MAX, "pattern": BLANK})
+    json!({"type": "integer", "minimum": 1, "maximum": VERSION_MAX})
 }
 
 fn plain(ty: &Type) -> Value {

@@ -39,7 +39,7 @@ impl From<Noticed> for Told {
 }
 
 /// Informs every node that this version is published, or no longer is, and waits until all have it.
-/// Never fails: without an answer, the notifier's reconciliation informs the nodes later,
+/// Never fails: without an answer, the reconciliation of a live notifier informs the nodes later,
 /// `everywhere` is false, and `unconfirmed` says why no more is known: a node that has not been asked
 /// is not said to lack it. `missing` has the notifiers that have ceased to be live meanwhile.
 pub(super) async fn announce(

@@ -274,7 +274,7 @@ async fn a_publication_warns_of_what_its_users_lose() {
         |dry_run: bool| json!({"workflowDefinitions": [greeting("Whom")], "dryRun": dry_run});
     let path = "/elsa/api/bulk-actions/import/workflow-definitions";
     let dry = world.post(path, &together(true)).await.expect(200);
-    let expected = "has no input or output who, so it changes nothing";
+    let expected = "has no input or output who, so that value is ignored";
     let found = warned(&dry["workflowDefinitions"][0]);
     assert!(found.len() == 1 && found[0].contains(expected), "{dry:#}");
     let done = world.post(API, &greeting("Whom")).await.expect(200);

@@ -279,11 +279,10 @@ async fn the_schema_knows_the_types_of_workers() {
     assert_eq!(found.count(), 1);
     assert!(fits(json!({"type": "WriteLine", "text": "as before"})));
     let task = |version: Value| json!({"type": "RunTask", "taskName": "a", "taskVersion": version});
-    for good in [json!(2), json!(2.0), json!(""), json!({"js": "2"}), json!(null)] {
+    for good in [json!(2), json!(2.0), json!({"js": "2"}), json!(null)] {
         assert!(fits(task(good.clone())), "{good}");
     }
-    for bad in
-        [json!("a"), json!(0), json!("2"), json!(1.5), json!("1.5"), json!(2_147_483_648_u32)]
+    for bad in [json!(""), json!(0), json!("2"), json!(1.5), json!("1.5"), json!(2_147_483_648_u32)]
     {
         assert!(!fits(task(bad.clone())), "{bad}");
     }

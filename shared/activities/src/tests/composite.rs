@@ -309,11 +309,11 @@ fn what_the_workflow_does_not_declare_is_named() {
     let used = library(&[declaring(json!([]), computed())]);
     let silent = parent(runs("c", "Child", json!({"amount": 1})), "Medium");
     assert_eq!(examined(silent, &used), [""; 0], "nothing is declared");
-    let unknown = "activity c: amuont: the workflow Child has no input or output amuont, so it \
-                   changes nothing: did you mean Amount?";
+    let unknown = "activity c: amuont: the workflow Child has no input or output amuont, so that \
+                   value is ignored: did you mean Amount?";
     check(low(), json!({"amount": 1, "amuont": 3}), "Done", &[unknown]);
     let unknown =
-        "activity c: xx: the workflow Child has no input or output xx, so it changes nothing";
+        "activity c: xx: the workflow Child has no input or output xx, so that value is ignored";
     check(low(), json!({"amount": 1, "xx": 3}), "Done", &[unknown]);
     let missing = "activity c: Amount: it is required: give it a value";
     check(low(), json!({}), "Done", &[missing]);

@@ -248,13 +248,15 @@ fn the_version_of_a_task_is_a_number_from_1() {
         json!("1"),
         wrapped(json!(1.5)),
         wrapped(json!("2.0")),
+        json!(""),
+        wrapped(json!(" ")),
         json!(true),
     ] {
         let found = oversights(task(wrong.clone()));
         assert!(is_told(&found), "{wrong}: {found:?}");
         assert!(problems(task(wrong)).is_empty(), "what was published goes on");
     }
-    for whole in [json!(2), json!(2.0), json!(""), json!(null), wrapped(json!(2))] {
+    for whole in [json!(2), json!(2.0), json!(null), wrapped(json!(2)), wrapped(json!(null))] {
         assert!(oversights(task(whole.clone())).is_empty(), "{whole}");
     }
     for version in [0, -1] {
@@ -267,5 +269,29 @@ fn the_version_of_a_task_is_a_number_from_1() {
         let (code, message) = incident(&player);
         assert_eq!(code, "InvalidInput");
         assert!(message.contains("is not a whole number from 1"), "{message}");
+    }
+}
+
+#[test]
+fn a_version_of_a_task_that_is_computed_is_neither_rounded_nor_a_text() {
+    let given = json!({"typeName": "Int32", "expression": {"type": "Input", "value": "V"}});
+    let started = |version: Value| {
+        let root =
+            json!({"type": "RunTask", "id": "task", "taskName": "Ship", "taskVersion": given});
+        let mut player = player(json!({"inputs": [{"name": "V", "type": "Object"}], "root": root}));
+        player.start(json!({"V": version}));
+        player
+    };
+    for (version, expected) in [(json!(2), 2), (json!(2.0), 2), (json!(null), 1)] {
+        let player = started(version.clone());
+        let versions: Vec<_> = tasks(&player).iter().map(|task| task.task_version).collect();
+        assert_eq!(versions, [expected], "{version}");
+    }
+    for wrong in [json!("1"), json!(""), json!(1.5), json!(true), json!(2_147_483_648_i64)] {
+        let player = started(wrong.clone());
+        let (code, message) = incident(&player);
+        assert_eq!((code.as_str(), tasks(&player).len()), ("InvalidInput", 0), "{wrong}");
+        let says = format!("taskVersion: {wrong} is not a whole number from 1 to 2147483647");
+        assert_eq!(message, says);
     }
 }

@@ -36,7 +36,21 @@ pub(super) fn texts(settings: &Settings) -> Result<(), ConfigError> {
     if let Some(reason) = flaw {
         return Err(refused(settings, "base-url", reason));
     }
+    let keys = [("api-key", &settings.api_key), ("metrics-key", &settings.metrics_key)];
+    for (name, key) in keys {
+        if let Some(reason) = key.as_ref().and_then(|key| unsendable(key.expose())) {
+            return Err(refused(settings, name, reason));
+        }
+    }
     check_log_filter(&settings.log).map_err(|reason| refused(settings, "log", reason))
+}
+
+/// Why no request can carry this key; none if one can.
+pub(super) fn unsendable(key: &str) -> Option<String> {
+    key.chars().any(char::is_control).then(|| {
+        "it has a line break or another control character, which no key has: give it without"
+            .to_owned()
+    })
 }
 
 /// Whether the host of a URL stands for many, as that of an ingress of Kubernetes may.

@@ -198,18 +198,18 @@ impl Sources<'_> {
 
 /// The value of a setting for a command that reads no configuration file: of the command line, else of the
 /// variable or of the file that `STAUNCH_<NAME>_FILE` names. `given` is from the command line or the
-/// variable.
+/// variable. With where it is from.
 pub(super) fn of_command(
     name: &'static str,
     given: Option<&str>,
     names: &[&'static str],
     variable: &dyn Fn(&str) -> Option<String>,
-) -> Result<Option<String>, ConfigError> {
+) -> Result<Option<(String, Origin)>, ConfigError> {
     let in_variable = variable(&variable_of(name));
     let flag = given.filter(|text| !text.is_empty() && in_variable.as_deref() != Some(*text));
     let (defaults, settings) = (Vec::new(), Vec::new());
     let sources = Sources { names, variable, file: None, defaults, settings };
-    Ok(sources.look_up(name, flag)?.map(|found| found.text))
+    Ok(sources.look_up(name, flag)?.map(|found| (found.text, found.origin)))
 }
 
 /// The variable of the environment with the value of a setting: `STAUNCH_NATS_URL` for `nats-url`.

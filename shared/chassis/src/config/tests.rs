@@ -119,7 +119,31 @@ fn the_key_of_a_command_may_be_in_a_file() {
         assert!(both.contains("STAUNCH_API_KEY and STAUNCH_API_KEY_FILE are both set"), "{both}");
         let nowhere = key(None, &[("STAUNCH_API_KEY_FILE", "/nowhere/key")]).unwrap_err();
         assert!(nowhere.contains("/nowhere/key"), "{nowhere}");
+        for broken in ["hush\n", "hu\rsh", "hu\0sh"] {
+            let message = key(Some(broken), &[]).unwrap_err();
+            let begin = "api-key = \"***\" from the command line: it has a line break";
+            assert!(message.starts_with(begin), "{message}");
+            let variable = ("STAUNCH_API_KEY", broken);
+            let message = key(Some(broken), &[variable]).unwrap_err();
+            assert!(message.contains("from the variable STAUNCH_API_KEY: it has"), "{message}");
+        }
     });
+}
+
+#[test]
+fn a_key_that_no_request_can_carry_is_refused() {
+    for broken in [format!("{KEY}\n"), format!("{KEY}\r\n{KEY}")] {
+        let caller = Args { api_key: some(&broken), is_caller: true, ..Args::default() };
+        for (args, name) in [
+            (caller, "api-key"),
+            (Args { api_key: some(&broken), ..Args::default() }, "api-key"),
+            (Args { metrics_key: some(&broken), ..Args::default() }, "metrics-key"),
+        ] {
+            let message = refusal(args);
+            let begin = format!("{name} = \"***\" from the command line: it has a line break");
+            assert!(message.starts_with(&begin) && !message.contains(KEY), "{message}");
+        }
+    }
 }
 
 #[test]

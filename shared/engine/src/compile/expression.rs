@@ -1,12 +1,11 @@
 //! Parses the values of inputs: expressions, bare values and short forms.
 
-use model::activity_type::VERSION_MAX;
 use model::{ActivityId, Map, depth, limits};
 use serde_json::Value;
 
 use super::elsewhere::language_instead;
 use super::findings::Findings;
-use crate::convert::{convert, shown};
+use crate::convert::{convert, ordinal_fault};
 use crate::near::near;
 use crate::outline::{Expression, Source};
 use crate::property::find;
@@ -111,12 +110,11 @@ impl Parser<'_> {
         }
         let fit = depth::check(value).map_err(|error| error.to_string());
         match fit.and_then(|()| convert(value.clone(), ty)) {
-            Ok(Value::Null) => None,
             Ok(read) => {
                 if self.is_ordinal {
                     self.refuse_unless_ordinal(value, &read);
                 }
-                Some(Expression(Source::Literal(read)))
+                (!read.is_null()).then_some(Expression(Source::Literal(read)))
             }
             Err(message) => {
                 self.problem(message);
@@ -128,11 +126,11 @@ impl Parser<'_> {
     /// Refuses a number below 1. One that is not whole, and what is no number, such as a text, is refused
     /// where a definition is published: those that were published before go on with it as it is read.
     fn refuse_unless_ordinal(&mut self, written: &Value, read: &Value) {
-        let is_whole = written.as_f64().is_some_and(|number| number.fract() == 0.0);
-        let message = format!("{} is not a whole number from 1 to {VERSION_MAX}", shown(written));
-        if read.as_i64().is_none_or(|number| number < 1) {
+        let is_below = !read.is_null() && read.as_i64().is_none_or(|number| number < 1);
+        let Some(message) = ordinal_fault(written) else { return };
+        if is_below {
             self.problem(message);
-        } else if !is_whole {
+        } else {
             self.findings.oversight(Some(self.activity), Some(self.property), message);
         }
     }

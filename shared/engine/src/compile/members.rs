@@ -112,7 +112,7 @@ impl Compiler<'_> {
                     format!("a definition has no {name}: write them into its root")
                 }
                 _ => format!(
-                    "a definition has no member {name}, so it changes nothing{}",
+                    "a definition has no member {name}, so that member is ignored{}",
                     hint(&near(&name.to_ascii_lowercase(), spelled(MEANT.into_iter())))
                 ),
             };
@@ -146,7 +146,8 @@ impl Compiler<'_> {
             let all = own.iter().chain(&LONG).copied();
             let near = near(&name.to_ascii_lowercase(), spelled(all));
             let kind = descriptor.name;
-            let message = format!("{kind} has no {name}, so it changes nothing{}", hint(&near));
+            let message =
+                format!("{kind} has no member {name}, so that member is ignored{}", hint(&near));
             self.findings.warning(Some(id), Some(name), message);
         }
     }
@@ -169,7 +170,7 @@ impl Compiler<'_> {
             if !known.any(|known| known.eq_ignore_ascii_case(name)) {
                 let near = near(&name.to_ascii_lowercase(), spelled(own.iter().copied()));
                 let message = format!(
-                    "{what} has no input or output {name}, so it changes nothing{}",
+                    "{what} has no input or output {name}, so that value is ignored{}",
                     hint(&near)
                 );
                 self.findings.warning(Some(id), Some(name), message);

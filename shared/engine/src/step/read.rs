@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use super::Step;
 use crate::Type;
-use crate::convert::{convert, to_span, to_time};
+use crate::convert::{convert, ordinal_fault, to_span, to_time};
 use crate::decision::Failure;
-use crate::outline::{Expression, Node, NodeRef, Source, fit};
+use crate::outline::{Expression, NOT_SHOWN, Node, NodeRef, Source, fit};
 
 impl Step<'_, '_> {
     /// An input, converted to its declared type. Its default if it has no value; null if there is
@@ -60,6 +60,9 @@ impl Step<'_, '_> {
         let expression = node.inputs.get(declared.name);
         let reads = self.hidden_reads.get();
         let value = match expression {
+            Some(expression) if declared.is_ordinal => {
+                self.ordinal(input, expression, &declared.ty)?
+            }
             Some(expression) => self.evaluate(input, expression, &declared.ty)?,
             None => Value::Null,
         };
@@ -75,6 +78,26 @@ impl Step<'_, '_> {
             self.keep_input(declared.name, &value);
         }
         Ok(value)
+    }
+
+    /// A whole number from 1 on, which is not rounded to one. The compiler has judged literal ones.
+    fn ordinal(
+        &mut self,
+        input: &str,
+        expression: &Expression,
+        ty: &Type,
+    ) -> Result<Value, Failure> {
+        if expression.is_literal() {
+            return self.evaluate(input, expression, ty);
+        }
+        let value = self.evaluate(input, expression, &Type::Object)?;
+        let fault = Some(&value).filter(|value| !value.is_null()).and_then(ordinal_fault);
+        let is_hidden = self.hidden_reads.get() > 0;
+        match fault {
+            Some(_) if is_hidden => Err(Failure::input(input, NOT_SHOWN)),
+            Some(fault) => Err(Failure::input(input, fault)),
+            None => fit(value, ty, is_hidden).map_err(|error| Failure::input(input, error)),
+        }
     }
 
     /// A text input; none when it is null or empty.

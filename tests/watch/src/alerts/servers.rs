@@ -52,7 +52,8 @@ pub(super) const ALERTS: &[Alert] = &[
         summary: "No live node has a role",
         means: "Without `executor` no command is applied, without `timer` no timer fires and nothing is \
                 swept up, without `ingress` nobody can start anything by HTTP, without `cache-notifier` \
-                publications are not confirmed. What is accepted waits and is done later.",
+                no node learns of a new version: starts run the one before. What is accepted waits and \
+                is done later.",
         look: &[
             "the roles of the nodes: `GET /elsa/api/nodes`",
             "the log of the nodes that had the role",

@@ -130,7 +130,7 @@ fn of_stream(stream: &StreamSeen, is_cluster: bool) -> Vec<Check> {
 
 /// The streams whose replicas are away or behind: one check for all with the same cause.
 fn replicas(broker: &BrokerSeen) -> Vec<Check> {
-    let mut stopped: BTreeMap<(u64, Vec<&str>), Vec<&str>> = BTreeMap::new();
+    let mut stopped: BTreeMap<(u64, Vec<&str>), Vec<&StreamSeen>> = BTreeMap::new();
     let mut behind: BTreeMap<&[String], Vec<&str>> = BTreeMap::new();
     let mut leaderless = Vec::new();
     for stream in &broker.streams {
@@ -140,7 +140,7 @@ fn replicas(broker: &BrokerSeen) -> Vec<Check> {
         let (count, all) = (silent.len() as u64, stream.replicas);
         let name = stream.name.as_str();
         if all > 1 && count * 2 >= all && count < all {
-            stopped.entry((all, silent)).or_default().push(name);
+            stopped.entry((all, silent)).or_default().push(stream);
         } else if stream.has_no_leader {
             leaderless.push(name);
         } else if !stream.behind.is_empty() {
@@ -152,12 +152,14 @@ fn replicas(broker: &BrokerSeen) -> Vec<Check> {
         let needed = silent.len() as u64 - (all - 1) / 2;
         let are = if needed == 1 { "is" } else { "are" };
         let it_takes = if streams.len() == 1 { "the stream takes" } else { "these streams take" };
+        let names: Vec<_> = streams.iter().map(|stream| stream.name.as_str()).collect();
         let found = format!(
             "{}: no majority: {} of {all} servers do not answer: {}; {it_takes} nothing until \
-             {needed} of them {are} back",
-            streams.join(", "),
+             {needed} of them {are} back{}",
+            names.join(", "),
             silent.len(),
-            silent.join(", ")
+            silent.join(", "),
+            of_memory(&streams)
         );
         let advice = "start these nats-servers, or look at the network between them and the others";
         checks.push(Check::bad("nats", found, advice));
@@ -167,7 +169,8 @@ fn replicas(broker: &BrokerSeen) -> Vec<Check> {
             "{}: no leader: too few of the servers answer, or they elect one",
             leaderless.join(", ")
         );
-        let advice = "ask again after 10 s; if it stays so, start the nats-servers that are down";
+        let advice = "ask again after 10 s; if it stays so, start the nats-servers that are down; where one does \
+                      not come back, see \"no leader\" in docs/troubleshooting.md";
         checks.push(Check::bad("nats", found, advice));
     }
     for (servers, streams) in behind {
@@ -179,6 +182,20 @@ fn replicas(broker: &BrokerSeen) -> Vec<Check> {
         checks.push(Check::warn("nats", found, advice));
     }
     checks
+}
+
+/// When those of these streams that are in memory go on: a server that was restarted has lost its copy, and
+/// does not count for the majority.
+fn of_memory(streams: &[&StreamSeen]) -> String {
+    let volatile = streams.iter().filter(|stream| stream.is_volatile);
+    let volatile: Vec<_> = volatile.map(|stream| stream.name.as_str()).collect();
+    if volatile.is_empty() {
+        return String::new();
+    }
+    let named = volatile.join(", ");
+    format!(
+        ", and what is in memory ({named}) until all of them are, where a restarted server has lost its copy"
+    )
 }
 
 fn fullness(what: &str, used: u64, limit: u64, advice: &str) -> Option<Check> {
@@ -223,6 +240,10 @@ mod tests {
 
     /// What is said of two streams with three replicas, as the server `n1` shows them.
     fn said(has_no_leader: bool, silent: &[&str]) -> (Grade, String) {
+        of(["STAUNCH_COMMANDS", "STAUNCH_TASKS"], has_no_leader, silent)
+    }
+
+    fn of(names: [&str; 2], has_no_leader: bool, silent: &[&str]) -> (Grade, String) {
         let silent: Vec<_> = silent.iter().map(|name| (*name).to_owned()).collect();
         let stream = |name: &str| StreamSeen {
             name: name.to_owned(),
@@ -231,9 +252,10 @@ mod tests {
             behind: silent.clone(),
             silent: silent.clone(),
             has_no_leader,
+            is_volatile: name == "KV_staunch_leases",
             ..StreamSeen::default()
         };
-        let streams = ["STAUNCH_COMMANDS", "STAUNCH_TASKS"].map(stream).into();
+        let streams = names.map(stream).into();
         let broker = BrokerSeen {
             server: "n1".to_owned(),
             cluster: Some("c".to_owned()),
@@ -259,5 +281,13 @@ mod tests {
         let (grade, found) = said(false, &["n3"]);
         assert_eq!(grade, Grade::Warn);
         assert_eq!(found, "replicas of STAUNCH_COMMANDS, STAUNCH_TASKS are behind: n3");
+    }
+
+    #[test]
+    fn a_bucket_in_memory_waits_for_every_server_that_was_restarted() {
+        let (_, found) = of(["STAUNCH_COMMANDS", "KV_staunch_leases"], true, &["n2", "n3"]);
+        let end = "nothing until 1 of them is back, and what is in memory (KV_staunch_leases) until all \
+                   of them are, where a restarted server has lost its copy";
+        assert!(found.ends_with(end), "{found}");
     }
 }

@@ -63,7 +63,8 @@ fn roles(cluster: &Cluster) -> Vec<Check> {
             "executor" => "no command is applied",
             "timer" => "no timer fires, and nobody sweeps up after crashes",
             "cache-notifier" => {
-                "no node learns of a published version: every start still runs the one before"
+                "no node learns of a new version of a published workflow: starts run the one before \
+                 until a cache-notifier lives"
             }
             _ => "nobody answers HTTP",
         };

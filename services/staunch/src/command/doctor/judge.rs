@@ -32,7 +32,7 @@ pub(super) fn judge(facts: &Facts) -> Vec<Check> {
     );
     checks.extend(facts.payload_places.iter().map(payload_place));
     checks.extend(servers(&facts.servers));
-    checks.extend(facts.servers.iter().filter_map(|server| refusal(server, facts.has_key)));
+    checks.extend(facts.servers.iter().filter_map(|server| refusal(server, facts)));
     match &facts.lost_sources {
         Ok(lost) => checks.extend(lost.iter().take(SOURCES_SHOWN).map(lost_source)),
         Err(reason) => checks.push(Check::ok(
@@ -126,27 +126,25 @@ fn unasked(facts: &Facts) -> Option<Check> {
     Some(Check::ok("api", format!("{found} ({how})")))
 }
 
-/// A server that gives the caller no more than it gives everybody.
-fn refusal(server: &Server, has_key: bool) -> Option<Check> {
+/// A server that gives the caller no more than it gives everybody, and what was not read for that.
+fn refusal(server: &Server, facts: &Facts) -> Option<Check> {
     server.refusal.as_ref()?;
     let who = match (server.nodes.as_slice(), &server.node) {
         ([], Some(node)) => node.clone(),
         ([], None) => server.url.clone(),
         (nodes, _) => nodes.join(", "),
     };
-    // Metrics name their node.
-    let found = match (has_key, server.node.is_some()) {
-        (true, false) => {
-            format!("the API key is refused by {who}, so its metrics and clock were not read")
-        }
-        (true, true) => {
-            format!("the API key is refused by {who}, so only what needs no key was read")
-        }
-        (false, false) => {
-            format!("{who} was asked without an API key, so its metrics and clock were not read")
-        }
-        // The other checks say what was not read.
-        (false, true) => return None,
+    // Metrics name their node. What is listened to is read from any server, and where all refuse from none.
+    let unread = match (server.node.is_some(), facts.lost_sources.is_err()) {
+        (false, true) => "its metrics, its clock and what workflows listen to were not read",
+        (false, false) => "its metrics and clock were not read",
+        (true, true) => "what workflows listen to was not read",
+        (true, false) if facts.has_key => "only what needs no key was read",
+        (true, false) => return None,
+    };
+    let found = match facts.has_key {
+        true => format!("the API key is refused by {who}, so {unread}"),
+        false => format!("{who} was asked without an API key, so {unread}"),
     };
     let advice = "give a key that it takes with --api-key or STAUNCH_API_KEY";
     Some(Check::warn("api", found, advice))

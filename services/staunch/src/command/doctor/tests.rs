@@ -279,7 +279,7 @@ const REST: &[Row] = &[
     (Bad, "the role executor", "--role executor", |f| without(f, "executor")),
     (
         Bad,
-        "the role cache-notifier: no node learns of a published version",
+        "the role cache-notifier: no node learns of a new version of a published workflow: starts run",
         "--role cache-notifier",
         |f| without(f, "cache-notifier"),
     ),
@@ -382,6 +382,21 @@ const REST: &[Row] = &[
         f.has_key = false;
         f.servers[0].refusal = Some("give an API key".to_owned());
         f.servers[0].node = None;
+    }),
+    (
+        Warn,
+        "refused by n1, so its metrics, its clock and what workflows listen to",
+        "--api-key",
+        |f| {
+            f.servers[0].refusal = Some("the API key is not known".to_owned());
+            (f.servers[0].node, f.servers[0].clock_apart) = (None, None);
+            f.lost_sources = Err("the API key is not known".to_owned());
+        },
+    ),
+    (Warn, "n1 was asked without an API key, so what workflows listen to was", "--api-key", |f| {
+        f.has_key = false;
+        f.servers[0].refusal = Some("give an API key".to_owned());
+        f.lost_sources = Err("give an API key".to_owned());
     }),
     (Bad, "5001 is not ready: nats", "log", |f| f.servers[0].unready = Some("nats".to_owned())),
     (Warn, "runs version 0.0.9", "upgrade", |f| f.servers[0].version = Ok("0.0.9".to_owned())),

@@ -59,12 +59,13 @@ pub(super) fn page(kind: &Value) -> String {
         ("timeout", "timeout"),
         ("retry", "retry"),
     ] {
-        if !of(member).is_empty() {
-            lines.push(format!("- {what}: {}", code(&of(member))));
+        let said = flat(&of(member));
+        if !said.is_empty() {
+            lines.push(format!("- {what}: {}", code(&said)));
         }
     }
     let outcomes = kind["outcomes"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    let outcomes: Vec<_> = outcomes.map(code).collect();
+    let outcomes: Vec<_> = outcomes.map(|outcome| code(&flat(outcome))).collect();
     let outcomes = if outcomes.is_empty() { code("Done") } else { outcomes.join(", ") };
     lines.push(format!("- outcomes: {outcomes}"));
 
@@ -118,12 +119,17 @@ fn schema(own: &Value) -> String {
 fn meaning(own: &Value) -> String {
     let said: Vec<_> = ["title", "description"].iter().map(|name| text(own, name)).collect();
     let said: Vec<_> = said.iter().filter(|said| !said.is_empty()).map(String::as_str).collect();
-    said.join(": ").split_whitespace().collect::<Vec<_>>().join(" ")
+    flat(&said.join(": "))
+}
+
+/// A text on one line.
+fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A text as one paragraph: neither its lines nor its first word begin a heading, a list or a table.
 fn paragraph(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = flat(text);
     let word = line.split(' ').next().unwrap_or_default();
     let is_sign = !word.is_empty() && word.chars().all(|c| "#-+*=_".contains(c));
     if is_sign || [">", "|", "```", "~~~"].iter().any(|sign| word.starts_with(sign)) {
@@ -202,6 +208,22 @@ mod tests {
             ("\u{e4} # b", "\u{e4} # b"),
         ] {
             assert_eq!(paragraph(text), expected);
+        }
+    }
+
+    #[test]
+    fn a_name_is_on_one_line() {
+        let mut kind = charge();
+        kind["displayName"] = json!("Charge\na card");
+        kind["category"] = json!("Money\r\n\r\n# not a heading");
+        kind["outcomes"] = json!(["Paid\nin full", "Declined"]);
+        let page = page(&kind);
+        for line in [
+            "- in a designer: `Charge a card`",
+            "- category: `Money # not a heading`",
+            "- outcomes: `Paid in full`, `Declined`",
+        ] {
+            assert!(page.lines().any(|found| found == line), "{line:?} is not in:\n{page}");
         }
     }
 

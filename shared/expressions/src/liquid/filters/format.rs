@@ -56,10 +56,10 @@ fn time_zone(
     let name = given.first().map(|name| name.to_kstr().into_string()).unwrap_or_default();
     let zone = match name.as_str() {
         "" | "local" | "UTC" | "utc" => TimeZone::UTC,
-        name => TimeZone::get(name).map_err(|error| {
-            let reason =
-                format!("{name:?} is not an IANA time zone such as Europe/Berlin: {error}");
-            Error::with_msg(reason)
+        name => TimeZone::get(name).ok().ok_or_else(|| {
+            Error::with_msg(format!(
+                "there is no time zone {name}: write a name such as Europe/Berlin, or UTC"
+            ))
         })?,
     };
     let Some(time) = date::read(input.to_kstr().trim(), runtime) else {
