@@ -7,8 +7,9 @@ import { Button } from "../ui/Button";
 import { Field } from "../ui/Field";
 import { Failed } from "../ui/States";
 import { Tabs } from "../ui/Tabs";
+import { Lost } from "./Lost";
 import { Mark } from "./Mark";
-import { download, lostTo, type Unsaved } from "./unsaved";
+import { lostTo } from "./unsaved";
 
 const WHY = { none: t.login.why, user: t.login.again, key: t.login.keyRefused };
 
@@ -40,7 +41,8 @@ export function Login({ isKept, onDone }: Props) {
   const [password, setPassword] = useState("");
   const [key, setKey] = useState("");
 
-  const [lost, setLost] = useState<{ work: Unsaved; next: Session }>();
+  /** Who wants in while somebody else has unsaved changes here. */
+  const [other, setOther] = useState<Session>();
 
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => focusField(form.current), []);
@@ -49,7 +51,7 @@ export function Login({ isKept, onDone }: Props) {
     way === "key" ? { kind: "key", key: key.trim() } : { kind: "user", name, access: "", refresh: "" };
 
   const enter = async (next: Session) => {
-    setLost(undefined);
+    setOther(undefined);
     setWrong(undefined);
     setError(undefined);
     if (next.kind !== "user") {
@@ -69,9 +71,20 @@ export function Login({ isKept, onDone }: Props) {
 
   /** Lets one in, unless somebody else has work here that would be gone. */
   const ask = (next: Session) => {
-    const work = lostTo(next);
-    if (work) setLost({ work, next });
+    if (lostTo(next)) setOther(next);
     else void enter(next);
+  };
+
+  /** The one whose changes they are is asked for the rest. */
+  const backToFormer = () => {
+    const former = session.current();
+    setOther(undefined);
+    if (former.kind === "none") return void enter(former);
+    setWay(former.kind);
+    setName(nameIn(former));
+    setPassword("");
+    setKey("");
+    requestAnimationFrame(() => focusField(form.current));
   };
 
   return (
@@ -89,7 +102,10 @@ export function Login({ isKept, onDone }: Props) {
           label={t.login.way}
           tabs={tabs.map((key) => ({ key, word: t.login[key] }))}
           current={way}
-          onChange={setWay}
+          onChange={(next) => {
+            setWay(next);
+            setOther(undefined);
+          }}
         >
           <form
             ref={form}
@@ -104,7 +120,10 @@ export function Login({ isKept, onDone }: Props) {
                 <Field
                   label={t.login.name}
                   value={name}
-                  onChange={(e) => setName(e.target.value)}
+                  onChange={(e) => {
+                    setName(e.target.value);
+                    setOther(undefined);
+                  }}
                   autoComplete="username"
                   required
                 />
@@ -123,21 +142,16 @@ export function Login({ isKept, onDone }: Props) {
                 label={t.login.key}
                 type="password"
                 value={key}
-                onChange={(e) => setKey(e.target.value)}
+                onChange={(e) => {
+                  setKey(e.target.value);
+                  setOther(undefined);
+                }}
                 hint={t.login.keyHint}
                 required
               />
             )}
-            {lost && (
-              <div role="alert" className="space-y-2 rounded-md border border-waiting p-3 text-sm">
-                <p>{t.login.lost(lost.work.name)}</p>
-                <div className="flex flex-wrap gap-2">
-                  <Button onClick={() => download(lost.work)}>{t.login.keepFile}</Button>
-                  <Button tone="danger" onClick={() => void enter(lost.next)}>
-                    {t.login.dropThem}
-                  </Button>
-                </div>
-              </div>
+            {other && (
+              <Lost former={session.current()} onBack={backToFormer} onDrop={() => void enter(other)} />
             )}
             <Button type="submit" tone="main" busy={busy} className="w-full">
               {t.login.enter}

@@ -17,7 +17,7 @@ import { useNow } from "./clock";
 import { useLiveState } from "./live";
 import { PasswordDialog } from "./PasswordDialog";
 import { PAGES } from "./pages";
-import { usePlace } from "./place";
+import { usePlace, usePlaceName } from "./place";
 import { isDark, settings, useSettings } from "./settings";
 import { stepsOf } from "./steps";
 import { lostTo, type Unsaved } from "./unsaved";
@@ -25,11 +25,12 @@ import { lostTo, type Unsaved } from "./unsaved";
 /** The name of the definition or instance of the page, once the page has read it. */
 function useName(list: string, id: string): string | undefined {
   const [{ version: asked }] = useAddress();
+  const own = usePlaceName();
   const read = { enabled: false };
   const definition = useQuery({ ...definitionQuery(id, asked ?? "Latest"), ...read }).data;
   const instance = useQuery({ ...instanceQuery(id), ...read }).data;
   const version = useQuery({ ...versionQuery(instance?.definitionVersionId ?? ""), ...read }).data;
-  if (list === "definitions") return definition?.name ?? undefined;
+  if (list === "definitions") return own ?? definition?.name ?? undefined;
   if (list !== "instances" || !instance) return undefined;
   return instance.name ?? version?.name ?? instance.definitionId;
 }

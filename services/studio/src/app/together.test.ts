@@ -60,7 +60,7 @@ it("signing out in another tab ends this one, too, and nothing is left in its st
 
 it("what is not saved stays for the same person, without its tokens", async () => {
   session.set(ADA);
-  const forget = holdUnsaved(() => ({ name: "w", file: "w.json", text: "{}" }));
+  const forget = holdUnsaved(() => ({ name: "w" }));
   other.postMessage({ is: "out", person: "user ada" });
   await vi.waitFor(() => expect(session.isRefused()).toBe(true));
   expect(reload).not.toHaveBeenCalled();

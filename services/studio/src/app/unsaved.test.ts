@@ -9,7 +9,7 @@ const { session } = await import("../api/session");
 const { holdUnsaved, lostTo } = await import("./unsaved");
 
 const user = (name: string) => ({ kind: "user", name, access: "a", refresh: "r" }) as const;
-const work = { name: "Orders", file: "orders.json", text: "{}" };
+const work = { name: "Orders" };
 
 beforeEach(() => session.set(user("ada")));
 

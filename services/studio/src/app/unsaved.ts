@@ -1,10 +1,8 @@
 import { personOf, type Session, session } from "../api/session";
 
-/** Work of a page that is saved nowhere yet, as a file. */
+/** Work of a page that is saved nowhere yet. What is in it stays in the page: somebody else may be asked about it. */
 export interface Unsaved {
   name: string;
-  file: string;
-  text: string;
 }
 
 let given: (() => Unsaved | undefined) | undefined;
@@ -20,13 +18,4 @@ export function holdUnsaved(give: () => Unsaved | undefined): () => void {
 /** What is lost if this one signs in: the page is kept for the person who opened it alone. */
 export function lostTo(next: Session): Unsaved | undefined {
   return personOf(next) === personOf(session.current()) ? undefined : given?.();
-}
-
-/** Gives it as a file, which can be imported again. */
-export function download({ file, text }: Unsaved): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
-  link.download = file;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }

@@ -107,6 +107,34 @@ export interface Entry {
   slot: string;
 }
 
+const shared = new WeakMap<Index, ReadonlySet<string>>();
+
+/** The names that several activities of a definition have. */
+function sharedNames(index: Index): ReadonlySet<string> {
+  const known = shared.get(index);
+  if (known) return known;
+  const seen = new Set<string>();
+  const found = new Set<string>();
+  for (const entry of index.entries.values()) {
+    const name = nameOf(entry.activity, index.type(entry));
+    if (seen.has(name)) found.add(name);
+    seen.add(name);
+  }
+  shared.set(index, found);
+  return found;
+}
+
+/** The key of an activity whose name others have, too; it tells them apart. */
+export const keyBeside = (index: Index, entry: Entry): string | undefined =>
+  sharedNames(index).has(nameOf(entry.activity, index.type(entry))) ? entry.key : undefined;
+
+/** The name of an activity, with its key where others have the same name. */
+export function titleOf(index: Index, entry: Entry): string {
+  const name = nameOf(entry.activity, index.type(entry));
+  const key = keyBeside(index, entry);
+  return key === undefined ? name : `${name} (${key})`;
+}
+
 /** All activities of a definition, in the order of its text. */
 export class Index {
   readonly entries = new Map<string, Entry>();

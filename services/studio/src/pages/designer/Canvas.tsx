@@ -58,10 +58,10 @@ function useCards() {
     return all;
   }, [index, view, places, selected, problems, marks, inPlace, pins, isReadonly, isLocked]);
   const edges = useMemo(() => {
-    const all = edgesOf(view, lines, marks, before.current.edges);
+    const all = edgesOf(index, view, lines, marks, before.current.edges);
     before.current.edges = new Map(all.map((edge) => [edge.id, edge]));
     return all;
-  }, [view, lines, marks]);
+  }, [index, view, lines, marks]);
   return { page, view, nodes, edges };
 }
 

@@ -4,7 +4,7 @@ import { useEffect, useState } from "react";
 import { can } from "../../api/session";
 import { place } from "../../app/place";
 import { holdUnsaved } from "../../app/unsaved";
-import { membersOf, textOf, writeText } from "../../model/json";
+import { membersOf, textOf } from "../../model/json";
 import { preloadWhenIdle } from "../../ui/later";
 import { AddMenu } from "./AddMenu";
 import { followAddress } from "./address";
@@ -73,7 +73,12 @@ function Frame() {
   const isReadonly = useView((state) => membersOf(state.history.doc)?.isReadonly === true);
   const isOlder = useView((state) => state.newer !== undefined);
   const [asked, setAsked] = useState<Asked>();
+  const name = useView((state) => textOf(membersOf(state.saved)?.name) || undefined);
   useEffect(() => () => place.move(undefined), []);
+  useEffect(() => {
+    place.call(name);
+    return () => place.call(undefined);
+  }, [name]);
   // Its editors are there when the connection is not.
   useEffect(() => void preloadWhenIdle([TextTab.preload, Code.preload]), []);
   useEffect(() => listenToClipboard(studio), [studio]);
@@ -85,8 +90,7 @@ function Frame() {
       holdUnsaved(() => {
         if (!studio.isUnsaved()) return undefined;
         const doc = membersOf(studio.get().history.doc) ?? {};
-        const definition = textOf(doc.definitionId);
-        return { name: textOf(doc.name) || definition, file: `${definition}.json`, text: writeText(doc) };
+        return { name: textOf(doc.name) || textOf(doc.definitionId) };
       }),
     [studio],
   );

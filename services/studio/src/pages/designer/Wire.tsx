@@ -30,7 +30,7 @@ export const Wire = memo(
     };
     const [path, labelX, labelY] =
       targetX < sourceX - 20 && !isDown
-        ? getSmoothStepPath({ ...ends, borderRadius: 16, offset: 24, centerY: lowest(ends) })
+        ? getSmoothStepPath({ ...ends, borderRadius: 16, offset: data?.turn, centerY: lowest(ends) })
         : getBezierPath(ends);
     const named = typeof label === "string" ? nameOn(label, ends, { x: labelX, y: labelY }) : undefined;
     return (

@@ -7,6 +7,7 @@ import { Steps } from "../../model/steps";
 import { TYPES } from "../../model/testing";
 import { AGAIN_MS, followChanges, LENGTH_MAX, problemsAt, REST_MS, unsaid, withNames } from "./checking";
 import { Studio } from "./store";
+import { w } from "./words";
 
 const text = `{"name": "Order", "variables": [{"name": "a"}, {"name": "a"}], "root": {"type": "Elsa.Sequence", "id": "seq",
   "activities": [{"type": "Elsa.WriteLine", "id": "line", "text": "x"}, {"type": "Elsa.WriteLine"}]}}`;
@@ -81,6 +82,11 @@ it("names activities instead of their ids", () => {
   expect(withNames(index, "this connection (5f1d9c2a7b3e4d60 to line) leads to that")).toBe(
     'this connection ("Sequence" to line) leads to that',
   );
+});
+
+it("calls a box as the page does", () => {
+  const message = "nothing starts the workflow here: set canStartWorkflow, or leave it so";
+  expect(w.fault({ is: "server", message })).toContain('set "Starts the workflow" (canStartWorkflow), or');
 });
 
 describe("a change", () => {

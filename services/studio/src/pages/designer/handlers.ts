@@ -206,6 +206,12 @@ export function handlersFor({ studio, flow, dragged, setDragged, setGuides }: Ha
     studio.do(reconnect(studio.get().index, studio.get().view, edge.data.line, ends, w.did.reconnect));
   };
 
+  /** One of many that are selected is selected alone by a click, as anywhere else. */
+  const onNodeClick: NodeMouseHandler<CardNode> = (event, node) => {
+    const isMore = event.shiftKey || event.ctrlKey || event.metaKey;
+    if (!isMore && studio.get().selected.length > 1) studio.select([node.id]);
+  };
+
   const onNodeDoubleClick: NodeMouseHandler<CardNode> = (_, node) => {
     const first = node.data.card.chips[0];
     if (first) studio.open(first.page);
@@ -226,6 +232,7 @@ export function handlersFor({ studio, flow, dragged, setDragged, setGuides }: Ha
     onReconnect,
     onEdgeClick,
     onEdgeDoubleClick,
+    onNodeClick,
     onNodeDoubleClick,
     onPaneClick: () => studio.select([]),
     onDragOver: (event: DragEvent) => {

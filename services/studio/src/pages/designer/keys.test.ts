@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { TYPES } from "../../model/testing";
-import { type Deeds, followSelection, leftInspector, pressed } from "./keys";
+import { type Deeds, followSelection, leftInspector, listenToClipboard, pressed } from "./keys";
 import { Studio } from "./store";
 
 class Box {
@@ -103,7 +103,7 @@ it("in a narrow window keys open a panel over the canvas, and Esc closes it", ()
 
 it("A with the focus on a card asks what comes after it, whatever is selected", () => {
   class Element {
-    closest = () => ({ getAttribute: () => "a" });
+    closest = (wanted: string) => (wanted.includes("node") ? { getAttribute: () => "a" } : null);
     getBoundingClientRect = () => ({ right: 100, top: 10 });
   }
   vi.stubGlobal("HTMLElement", Element);
@@ -180,4 +180,46 @@ describe("the focus follows what is selected", () => {
     followSelection(studio);
     expect(active.key).toBe("b");
   });
+});
+
+it("what lies beneath a dialog, such as the sign-in of somebody else, is neither copied nor changed", () => {
+  let dialog: Box | null = null;
+  const heard = new Map<string, (event: unknown) => void>();
+  vi.stubGlobal("HTMLElement", class {});
+  vi.stubGlobal("document", {
+    activeElement: null,
+    getElementById: () => canvas,
+    getSelection: () => null,
+    querySelector: (wanted: string) => (wanted === "dialog[open]" ? dialog : null),
+    addEventListener: (name: string, listener: (event: unknown) => void) => heard.set(name, listener),
+  });
+  const studio = opened(["a"]);
+  listenToClipboard(studio);
+  const setData = vi.fn();
+  const fire = (type: string) =>
+    heard.get(type)?.({ type, preventDefault: vi.fn(), clipboardData: { setData, getData: () => "" } });
+  fire("copy");
+  expect(setData).toHaveBeenCalledOnce();
+  dialog = new Box("sign-in");
+  const { doc } = studio.get().history;
+  fire("copy");
+  fire("cut");
+  expect(setData).toHaveBeenCalledOnce();
+  expect(studio.get().history.doc).toBe(doc);
+});
+
+it("a letter beside a field of a panel does nothing, and Ctrl Z undoes there as well", () => {
+  class Element {
+    closest = (wanted: string) => (wanted.includes("#designer-inspector") ? this : null);
+  }
+  vi.stubGlobal("HTMLElement", Element);
+  const publish = vi.fn();
+  const studio = opened(["a"]);
+  const { doc } = studio.get().history;
+  const type = (key: string, more: object = {}) =>
+    pressed(press({ key, target: new Element(), ...more }), studio, {} as never, { publish } as never);
+  for (const key of ["x", "Delete", "p", "a", "ArrowUp"]) expect(type(key)).toBe(false);
+  expect(publish).not.toHaveBeenCalled();
+  expect(studio.get().history.doc).toBe(doc);
+  expect(type("z", { ctrlKey: true })).toBe(true);
 });

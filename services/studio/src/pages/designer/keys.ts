@@ -156,6 +156,11 @@ function chooseFocused(event: KeyboardEvent, studio: Studio): boolean {
   return true;
 }
 
+/** Whether the focus is in a panel with fields, where a letter that is typed beside a field means no deed. */
+function isInForm({ target }: KeyboardEvent): boolean {
+  return target instanceof HTMLElement && target.closest("#designer-inspector, #designer-drawer") !== null;
+}
+
 /** Does what a key means on the canvas or in the tree; false if it means nothing. */
 export function pressed(
   event: KeyboardEvent,
@@ -164,6 +169,7 @@ export function pressed(
   deeds: Deeds,
 ): boolean {
   if (event.ctrlKey || event.metaKey) return withControl(event, studio, deeds);
+  if (event.key !== "Escape" && isInForm(event)) return false;
   if (chooseFocused(event, studio) || arrow(event, studio, flow)) return true;
   if (event.altKey) return false;
   const letters: Record<string, () => void> = {
@@ -210,8 +216,10 @@ export function listenToClipboard(studio: Studio): () => void {
     isTyping(document.activeElement) ||
     (!document.getElementById("designer-canvas")?.contains(document.activeElement) &&
       (document.getSelection()?.toString() ?? "") !== "");
+  // What lies beneath a dialog is not copied: it may ask for a person to sign in.
+  const isBeneath = () => document.querySelector("dialog[open]") !== null;
   const copy = (event: ClipboardEvent) => {
-    if (isElsewhere()) return;
+    if (isBeneath() || isElsewhere()) return;
     const text = copySelected(studio);
     if (!text) return;
     event.clipboardData?.setData("text/plain", text);
@@ -219,7 +227,7 @@ export function listenToClipboard(studio: Studio): () => void {
     if (event.type === "cut") removeSelected(studio, w.did.cut);
   };
   const paste = (event: ClipboardEvent) => {
-    if (isTyping(document.activeElement)) return;
+    if (isBeneath() || isTyping(document.activeElement)) return;
     const text = event.clipboardData?.getData("text/plain") ?? "";
     if (pasteText(studio, text)) event.preventDefault();
     else if (text) notify(w.noClip);

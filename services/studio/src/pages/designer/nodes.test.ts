@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { CARD, WIDTH } from "../../model/layout";
 import { indexOf } from "../../model/testing";
 import { ROOT, viewOf } from "../../model/view";
-import { nodesOf } from "./nodes";
+import { edgesOf, nodesOf } from "./nodes";
 
 /** How far Elsa puts one activity from the next. */
 const ELSA = 200;
@@ -54,4 +54,31 @@ it("cards one below the other, or one upon the other, are as wide as all", () =>
     { x: 167, y: -100 },
   ])
     expect(pair(place).map(({ width }) => width)).toEqual([CARD, CARD]);
+});
+
+it("a line is named by its cards and its outcome; cards of one name are told apart", () => {
+  const to = (source: string, port: string, target: string) => ({ source, sourcePort: port, target });
+  const delay = (id: string) => ({ type: "Elsa.Delay", id });
+  const named = (first: string) => {
+    const index = indexOf({
+      root: {
+        type: "Elsa.Flowchart",
+        id: "f",
+        activities: [{ ...line("5f1d9c2a7b3e4d60"), name: first }, delay("d1"), delay("d2")],
+        connections: [to("5f1d9c2a7b3e4d60", "Done", "d1"), to("d1", "Done", "d2")],
+      },
+    });
+    return { index, view: viewOf(index, ROOT) };
+  };
+  const drawn = ({ index, view }: ReturnType<typeof named>, before = new Map()) =>
+    edgesOf(index, view, [], undefined, before);
+  const edges = drawn(named("Say it"));
+  expect(edges.map(({ ariaLabel }) => ariaLabel)).toEqual([
+    "Line from Say it (Done) to Delay (d1)",
+    "Line from Delay (d1) (Done) to Delay (d2)",
+  ]);
+  const before = new Map(edges.map((edge) => [edge.id, edge]));
+  const later = drawn(named("Say that"), before);
+  expect(later[0]?.ariaLabel).toBe("Line from Say that (Done) to Delay (d1)");
+  expect(later[1]).toBe(edges[1]);
 });

@@ -1,10 +1,12 @@
 import { type Edge, type Node, Position } from "@xyflow/react";
-import type { Index } from "../../model/activities";
+import { type Index, titleOf } from "../../model/activities";
+import { textOf } from "../../model/json";
 import { CARD, HEIGHT, narrowed } from "../../model/layout";
 import type { Problem } from "../../model/problems";
-import type { Line, PageView, Point } from "../../model/view";
+import type { Item, Line, PageView, Point } from "../../model/view";
 import { type CardView, cardOf, stateCard } from "./cards";
 import type { Mark } from "./store";
+import { turnOf } from "./wires";
 import { w } from "./words";
 
 export interface CardData extends Record<string, unknown> {
@@ -21,7 +23,8 @@ export interface CardData extends Record<string, unknown> {
 }
 
 export type CardNode = Node<CardData, "card">;
-export type WireEdge = Edge<{ line: Line; isTaken: boolean }, "wire">;
+/** `turn`: how far from its card a line begins to turn. */
+export type WireEdge = Edge<{ line: Line; isTaken: boolean; turn: number }, "wire">;
 
 /** The ports in use, by activity: a port that the type does not have must be seen, too. */
 function portsInUse(lines: readonly Line[]): Map<string, string[]> {
@@ -149,22 +152,33 @@ export function nodesOf(from: Sources, before: ReadonlyMap<string, CardNode>): C
 }
 
 export function edgesOf(
+  index: Index,
   view: PageView,
   selected: readonly string[],
   marks: ReadonlyMap<string, Mark> | undefined,
   before: ReadonlyMap<string, WireEdge>,
 ): WireEdge[] {
-  const keys = new Set(view.items.map((item) => item.key));
+  const items = new Map(view.items.map((item) => [item.key, item]));
+  const used = portsInUse(view.lines);
+  const nameAt = ({ entry, state }: Item) => (entry ? titleOf(index, entry) : textOf(state?.name));
+  const turnAt = ({ key, entry }: Item) =>
+    turnOf(entry ? cardOf(entry, index.type(entry), used.get(key)).outcomes : []);
   const chosen = new Set(selected);
   return view.lines.flatMap((line): WireEdge[] => {
-    if (!keys.has(line.from) || !keys.has(line.to)) return [];
+    const from = items.get(line.from);
+    const to = items.get(line.to);
+    if (!from || !to) return [];
+    const ariaLabel = w.lineFrom(nameAt(from), line.port, nameAt(to));
+    const turn = turnAt(from);
     const isTaken = marks === undefined || (marks.has(line.from) && marks.has(line.to));
     const isSelected = chosen.has(line.id);
     const was = before.get(line.id);
     if (
       was &&
       was.selected === isSelected &&
+      was.ariaLabel === ariaLabel &&
       was.data?.isTaken === isTaken &&
+      was.data.turn === turn &&
       was.data.line.index === line.index &&
       was.data.line.port === line.port
     )
@@ -179,8 +193,9 @@ export function edgesOf(
         targetHandle: "In",
         selected: isSelected,
         focusable: false,
+        ariaLabel,
         reconnectable: view.kind === "flow",
-        data: { line, isTaken },
+        data: { line, isTaken, turn },
         ...(view.kind === "machine" ? { label: line.port } : {}),
       },
     ];

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { lowest, nameOn } from "./wires";
+import { lowest, nameOn, turnOf } from "./wires";
 
 const flat = { sourceX: 200, sourceY: 28, targetX: 272, targetY: 28 };
 
@@ -16,4 +16,11 @@ it("names of transitions stand above the line, and above the cards if they are l
 it("lines that lead back at the same height go below the cards", () => {
   expect(lowest(flat)).toBe(100);
   expect(lowest({ ...flat, targetY: 228 })).toBeUndefined();
+});
+
+it("a line turns down past the names of the other outcomes", () => {
+  expect(turnOf(["Done"])).toBe(24);
+  // A name stands 8 pixels from the card, in letters of less than 6, with 3 around it.
+  expect(turnOf(["True", "False"])).toBeGreaterThan(8 + 6 + 5 * 6);
+  expect(turnOf(["A".repeat(200), "B"])).toBeLessThan(200);
 });

@@ -4,6 +4,13 @@ import type { Point } from "../../model/view";
 const LETTER = 6;
 const MOST = 28;
 const CLEAR = 13;
+const TURN = 24;
+
+/** How far from its card a line turns: past the names of outcomes that stand there, with which it would cross. */
+export function turnOf(outcomes: readonly string[]): number {
+  const longest = outcomes.length > 1 ? Math.max(...outcomes.map((name) => name.length)) : 0;
+  return longest === 0 ? TURN : Math.max(TURN, CLEAR + Math.min(longest, MOST) * LETTER + 4);
+}
 
 export interface Ends {
   sourceX: number;

@@ -139,10 +139,13 @@ export const frame: Pick<Text, keyof typeof words> = {
     why: "Dieser Server fragt, wer Sie sind.",
     again: "Ihre Sitzung ist zu Ende. Melden Sie sich neu an.",
     kept: "Was Sie offen haben, gespeichert oder nicht, ist dann wieder da.",
-    lost: (name) =>
-      `${name} hat Änderungen, die nicht gespeichert sind. Sie bleiben für die Person, von der sie sind: Melden Sie sich als jemand anderes an, sind sie fort.`,
-    keepFile: "Als Datei speichern",
-    dropThem: "Ohne sie anmelden",
+    lost: (who) =>
+      `Diese Seite hat ungespeicherte Änderungen von ${who}. Sie bleiben nur für ${who}: Macht hier jemand anderes weiter, sind sie fort.`,
+    formerKey: "der Person mit dem API-Schlüssel",
+    formerNone: "jemandem ohne Anmeldung",
+    backAs: (who) => `Als ${who} anmelden`,
+    backWithKey: "Mit diesem API-Schlüssel anmelden",
+    dropThem: "Verwerfen und weiter",
     keyRefused: "Der Server nimmt diesen Schlüssel nicht an.",
     without: "Weiter ohne Anmeldung",
     noneWithout: "Dieser Server lässt niemanden ohne Anmeldung ein.",

@@ -139,10 +139,14 @@ export const frame = {
     why: "This server asks who you are.",
     again: "Your session is over. Sign in again.",
     kept: "What you have open, saved or not, is there again then.",
-    lost: (name: string) =>
-      `${name} has changes that are not saved. They are kept for the person who made them: if you sign in as somebody else, they are gone.`,
-    keepFile: "Save them as a file",
-    dropThem: "Sign in without them",
+    lost: (who: string) =>
+      `This page has unsaved changes of ${who}. They are kept for ${who} alone: if somebody else goes on here, they are gone.`,
+    /** Whose changes they are, where it is no user with a name. */
+    formerKey: "the person with the API key",
+    formerNone: "somebody who was not signed in",
+    backAs: (who: string) => `Sign in as ${who}`,
+    backWithKey: "Sign in with that API key",
+    dropThem: "Discard them and go on",
     keyRefused: "The server does not take this key.",
     without: "Go on without signing in",
     noneWithout: "This server lets nobody in without signing in.",

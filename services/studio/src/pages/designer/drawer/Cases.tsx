@@ -1,11 +1,11 @@
 import { useMutation } from "@tanstack/react-query";
 import { useRef, useState } from "react";
-import { download } from "../../../app/unsaved";
 import { quoted } from "../../../lib/shell";
 import { visible } from "../../../lib/visible";
 import type { Json } from "../../../model/json";
 import { Button } from "../../../ui/Button";
 import { Code, CopyCommands } from "../../../ui/Code";
+import { download } from "../../../ui/download";
 import { complain, notify } from "../../../ui/notices";
 import { Badge, StateBadge } from "../../../ui/State";
 import {
@@ -151,7 +151,7 @@ export function Cases() {
     if (!file) return;
     try {
       const { text } = await checkCases(file);
-      download({ name: fileName(doc), file: fileName(doc), text });
+      download({ file: fileName(doc), text });
     } catch (error) {
       complain(error);
     }

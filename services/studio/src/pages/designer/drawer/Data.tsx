@@ -13,6 +13,7 @@ import { type Json, listOf, membersOf, textOf } from "../../../model/json";
 import { type Renaming, renameInScripts, scriptsThatUse, withRename } from "../../../model/renames";
 import { Button } from "../../../ui/Button";
 import { loadVariableTypes } from "../api";
+import { focusAdded } from "../editors/added";
 import { useStudio, useView } from "../store";
 import { w } from "../words";
 
@@ -60,12 +61,15 @@ function Declarations({ kind, title, add }: { kind: DeclarationKind; title: stri
   };
   const items = listOf(list).map((one) => membersOf(one) ?? {});
   return (
-    <section className="min-w-0 p-3">
+    <section data-rows="" className="min-w-0 p-3">
       <div className="mb-2 flex items-center gap-2">
         <h2 className="flex-1 text-xs font-semibold text-soft">{title}</h2>
         <Button
           icon="plus"
-          onClick={() => studio.do(addDeclaration(studio.get().index, kind, w.did.declare))}
+          onClick={(event) => {
+            studio.do(addDeclaration(studio.get().index, kind, w.did.declare));
+            focusAdded(event.currentTarget);
+          }}
         >
           {add}
         </Button>
@@ -96,6 +100,7 @@ function Declarations({ kind, title, add }: { kind: DeclarationKind; title: stri
                 <tr key={at}>
                   <td className="py-0.5 pr-1">
                     <input
+                      data-first=""
                       aria-label={`${title}: ${w.name}`}
                       className={BOX}
                       value={name}

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { nameOf, typeOf } from "../../../model/activities";
+import { keyBeside, nameOf, typeOf } from "../../../model/activities";
 import type { Fault, Problem } from "../../../model/problems";
 import { Icon } from "../../../ui/Icon";
 import { Failed } from "../../../ui/States";
@@ -47,6 +47,7 @@ export function ProblemList({ problems, title, onGo }: ListProps) {
       <ul>
         {problems.map((problem, at) => {
           const entry = problem.key === undefined ? undefined : index.get(problem.key);
+          const key = entry && keyBeside(index, entry);
           return (
             // biome-ignore lint/suspicious/noArrayIndexKey: the list is made anew with each change
             <li key={at}>
@@ -65,6 +66,11 @@ export function ProblemList({ problems, title, onGo }: ListProps) {
                 </span>
                 <span className="w-44 shrink-0 truncate font-medium">
                   {entry ? nameOf(entry.activity, index.type(entry)) : w.workflow}
+                  {key !== undefined && (
+                    <span className="block truncate font-mono text-xs font-normal text-soft" title={key}>
+                      {key}
+                    </span>
+                  )}
                 </span>
                 <span className="min-w-0 break-words">{w.fault(said(problem.fault))}</span>
               </button>

@@ -3,6 +3,7 @@ import { type Json, listOf, type Members, membersOf, textOf } from "../../../mod
 import { Button } from "../../../ui/Button";
 import { useView } from "../store";
 import { w } from "../words";
+import { focusAdded } from "./added";
 import { Expression } from "./Expression";
 import { BOX, type EditorOf } from "./Plain";
 
@@ -22,7 +23,7 @@ export function Cases({ input, value, onChange }: EditorOf) {
     onChange([...listOf(value), made]);
   };
   return (
-    <div className="space-y-2">
+    <div data-rows="" className="space-y-2">
       {cases.map((one, at) => {
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: the place in the list is what names a case
@@ -30,6 +31,7 @@ export function Cases({ input, value, onChange }: EditorOf) {
             <div className="flex gap-1">
               {isCodes ? (
                 <input
+                  data-first=""
                   aria-label={w.statusCode}
                   inputMode="numeric"
                   className={BOX}
@@ -38,6 +40,7 @@ export function Cases({ input, value, onChange }: EditorOf) {
                 />
               ) : (
                 <input
+                  data-first=""
                   aria-label={`${w.label} ${at + 1}`}
                   className={BOX}
                   value={textOf(one.label)}
@@ -62,7 +65,13 @@ export function Cases({ input, value, onChange }: EditorOf) {
           </div>
         );
       })}
-      <Button icon="plus" onClick={add}>
+      <Button
+        icon="plus"
+        onClick={(event) => {
+          add();
+          focusAdded(event.currentTarget);
+        }}
+      >
         {w.addCase}
       </Button>
     </div>

@@ -33,17 +33,19 @@ export function Cron({
   onChange: (value: string) => void;
 }) {
   const [chosen, setZone] = useState("UTC");
-  const hasOwn = own !== "" && isZone(own);
+  const hasOwn = own !== "";
   const zone = hasOwn ? own : chosen;
+  const isKnown = useMemo(() => isZone(zone), [zone]);
   const next = useMemo(() => {
     if (!value.trim()) return [];
+    if (!isKnown) return [];
     try {
       return nextTimes(value, 5, Date.now(), zone);
     } catch (error) {
       if (error instanceof NotCron) return w.reason(error.reason);
       throw error;
     }
-  }, [value, zone]);
+  }, [value, zone, isKnown]);
   return (
     <div className="space-y-1.5">
       <input
@@ -54,7 +56,8 @@ export function Cron({
         value={value}
         onChange={(event) => onChange(event.target.value)}
       />
-      {typeof next !== "string" && value.trim() !== "" && (
+      {!isKnown && value.trim() !== "" && <p className="text-xs text-waiting">{w.noZone(zone)}</p>}
+      {isKnown && typeof next !== "string" && value.trim() !== "" && (
         <div className="rounded-md bg-sunken p-2 text-xs">
           <div className="mb-1 flex items-center gap-2">
             <span className="flex-1 font-medium text-soft">{w.next}</span>

@@ -14,6 +14,7 @@ import { isMembers, isSame, type Json, namesOf, writeText } from "../../../model
 import { Button } from "../../../ui/Button";
 import { Code } from "../code/Code";
 import { w } from "../words";
+import { focusAdded } from "./added";
 import { BOX, type EditorOf } from "./Plain";
 
 interface RowProps {
@@ -42,6 +43,7 @@ function Pair({ label, row, at, valueType, isDouble, onChange, onRemove }: RowPr
     <div>
       <div className="flex gap-1">
         <input
+          data-first=""
           aria-label={w.keyOf(label, at + 1)}
           aria-invalid={isDouble || undefined}
           autoComplete="off"
@@ -112,7 +114,7 @@ export function Dictionary({ input, value, isText, onChange }: EditorOf) {
   };
   const setText = (text: string) => onChange(text === "" ? undefined : text);
   return (
-    <div className="space-y-1">
+    <div data-rows="" className="space-y-1">
       {isRows ? (
         rows.map((row, at) => (
           <Pair
@@ -140,9 +142,10 @@ export function Dictionary({ input, value, isText, onChange }: EditorOf) {
           <Button
             icon="plus"
             aria-label={`${label}: ${w.addItem}`}
-            onClick={() =>
-              set([...rows, { key: "", text: valueType === "Boolean" ? "true" : "", isJson: false }])
-            }
+            onClick={(event) => {
+              set([...rows, { key: "", text: valueType === "Boolean" ? "true" : "", isJson: false }]);
+              focusAdded(event.currentTarget);
+            }}
           >
             {w.addItem}
           </Button>

@@ -1,5 +1,6 @@
 import { Button } from "../../../ui/Button";
 import { w } from "../words";
+import { focusAdded } from "./added";
 
 interface Props {
   label: string;
@@ -10,11 +11,12 @@ interface Props {
 /** A list of texts, one below the other. */
 export function ListEditor({ label, items, onChange }: Props) {
   return (
-    <div className="space-y-1">
+    <div data-rows="" className="space-y-1">
       {items.map((item, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the place in the list is what names an item
         <div key={at} className="flex gap-1">
           <input
+            data-first=""
             aria-label={`${label} ${at + 1}`}
             className="h-8 w-full min-w-0 rounded-md border border-line-strong/60 bg-raised px-2 text-sm"
             value={item}
@@ -28,7 +30,14 @@ export function ListEditor({ label, items, onChange }: Props) {
           />
         </div>
       ))}
-      <Button icon="plus" aria-label={`${label}: ${w.addItem}`} onClick={() => onChange([...items, ""])}>
+      <Button
+        icon="plus"
+        aria-label={`${label}: ${w.addItem}`}
+        onClick={(event) => {
+          onChange([...items, ""]);
+          focusAdded(event.currentTarget);
+        }}
+      >
         {w.addItem}
       </Button>
     </div>

@@ -1,6 +1,6 @@
 import { cases } from "./cases.de";
 import type { en } from "./en";
-import { fault, reason } from "./faults.de";
+import { canStart, fault, reason } from "./faults.de";
 
 export const de: typeof en = {
   designer: "Designer",
@@ -69,6 +69,7 @@ export const de: typeof en = {
   insertHere: "Hier eine Aktivität einfügen",
   removeLine: "Linie entfernen",
   line: "Linie",
+  lineFrom: (from, outcome, to) => `Linie von ${from}${outcome && ` (${outcome})`} zu ${to}`,
   layout: "Anordnen",
   fit: "Einpassen",
   alignWord: "Ausrichten",
@@ -222,7 +223,7 @@ export const de: typeof en = {
   activityName: "Name in Ausdrücken",
   activityId: "Id",
   settings: "Einstellungen",
-  canStart: "Startet den Workflow",
+  canStart,
   background: "Läuft im Hintergrund",
   inside: "Inhalt",
   emptyPort: "leer",
@@ -260,6 +261,8 @@ export const de: typeof en = {
   next: "Nächste",
   zone: "Zeitzone",
   never: "Es gibt kein nächstes Mal.",
+  noZone: (zone) =>
+    `Die Zeitzone ${zone} gibt es nicht, daher keine nächsten Zeiten: Schreiben Sie einen Namen wie Europe/Berlin, oder UTC.`,
   category: "Kategorie",
   asActivity: "Andere Workflows dürfen ihn als Aktivität benutzen",
   activation: "Aktivierung",

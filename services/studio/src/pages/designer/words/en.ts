@@ -1,5 +1,5 @@
 import { cases } from "./cases.en";
-import { fault, reason } from "./faults.en";
+import { canStart, fault, reason } from "./faults.en";
 
 export const en = {
   designer: "Designer",
@@ -56,6 +56,8 @@ export const en = {
   insertHere: "Insert an activity here",
   removeLine: "Remove the line",
   line: "Line",
+  lineFrom: (from: string, outcome: string, to: string) =>
+    `Line from ${from}${outcome && ` (${outcome})`} to ${to}`,
   layout: "Arrange",
   fit: "Fit",
   alignWord: "Align",
@@ -192,7 +194,7 @@ export const en = {
   activityName: "Name in expressions",
   activityId: "Id",
   settings: "Settings",
-  canStart: "Starts the workflow",
+  canStart,
   background: "Runs in the background",
   inside: "Inside",
   emptyPort: "empty",
@@ -230,6 +232,8 @@ export const en = {
   next: "Next",
   zone: "Time zone",
   never: "There is no next time.",
+  noZone: (zone: string) =>
+    `There is no time zone ${zone}, so no next times are shown: write a name such as Europe/Berlin, or UTC.`,
   category: "Category",
   asActivity: "Other workflows may use it as an activity",
   activation: "Activation",

@@ -1,6 +1,13 @@
 import type { Fault } from "../../../model/problems";
 import type { Reason } from "../../../model/reasons";
 
+/** The box of the inspector that the server calls `canStartWorkflow`. */
+export const canStart = "Startet den Workflow";
+
+/** What the server says, with the words of the page beside its own. */
+const said = (message: string): string =>
+  message.replace("set canStartWorkflow", `set "${canStart}" (canStartWorkflow)`);
+
 const FIELDS = {
   second: "Sekunde",
   minute: "Minute",
@@ -96,7 +103,7 @@ export function fault(one: Fault): string {
     case "empty":
       return "Der Workflow hat noch keine Aktivitäten.";
     case "server":
-      return one.input ? `${one.input}: ${one.message}` : one.message;
+      return one.input ? `${one.input}: ${said(one.message)}` : said(one.message);
     case "more":
       return "Der Server hat mehr Probleme gefunden, als er nennt.";
   }

@@ -1,6 +1,13 @@
 import type { Fault } from "../../../model/problems";
 import type { Reason } from "../../../model/reasons";
 
+/** The box of the inspector that the server calls `canStartWorkflow`. */
+export const canStart = "Starts the workflow";
+
+/** What the server says, with the words of the page beside its own. */
+const said = (message: string): string =>
+  message.replace("set canStartWorkflow", `set "${canStart}" (canStartWorkflow)`);
+
 export function reason(one: Reason): string {
   switch (one.is) {
     case "cronValue":
@@ -83,7 +90,7 @@ export function fault(one: Fault): string {
     case "empty":
       return "The workflow has no activities yet.";
     case "server":
-      return one.input ? `${one.input}: ${one.message}` : one.message;
+      return one.input ? `${one.input}: ${said(one.message)}` : said(one.message);
     case "more":
       return "The server found more problems than it lists.";
   }
