@@ -71,8 +71,8 @@ pub(crate) fn draft(ran: &mut Ran, children: &[Option<&Program>]) -> Result<Draf
     row.state = encoded.map_err(|error| Unfit(format!("the state: {error}")))?;
     if row.state.len() > limits::STATE_BYTES_MAX {
         return Err(Unfit(format!(
-            "the state of the instance has {} bytes, more than the {} that are kept: keep large \
-             data elsewhere",
+            "the state of the instance has {} bytes, more than the {} that are kept: rest its \
+             values in payloads (a lower payload-above does that by itself), or keep them elsewhere",
             row.state.len(),
             limits::STATE_BYTES_MAX
         )));

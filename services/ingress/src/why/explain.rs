@@ -116,7 +116,11 @@ fn ended(facts: &Facts) -> Finding {
     let last = facts.incidents.last();
     let why = last.map_or_else(String::new, |incident| {
         let Incident { activity_id, message, .. } = incident;
-        format!(": activity {activity_id} failed: {}", one_line(message))
+        match activity_id.as_str() {
+            // An incident of the whole instance.
+            "" => format!(": {}", one_line(message)),
+            _ => format!(": activity {activity_id} failed: {}", one_line(message)),
+        }
     });
     let says = format!("It is Faulted {}{why}.", since(facts.now, at));
     let mut found = Finding::blocks("faulted", says).since(at);

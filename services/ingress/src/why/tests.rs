@@ -386,8 +386,9 @@ const INSTANCE: &[Row] = &[
         f.can_be_retried = true;
         f.incidents = vec![incident()];
     }),
-    ("faulted", Blocks, "It is Faulted", "instance migrate i-1 --to 4", |f| {
+    ("faulted", Blocks, " (5 min): the other side answered", "instance migrate i-1 --to 4", |f| {
         f.instance.status = SubStatus::Faulted;
+        f.incidents = vec![Incident { activity_id: "".into(), ..incident() }];
         f.can_be_retried = true;
         f.definition = Version::There(Some(4));
     }),

@@ -196,7 +196,11 @@ fn place(bookmark: &Value) -> String {
 
 fn failed(incident: &Value) -> String {
     let text = |name| output::text(incident, name);
-    format!("{} in {}: {}", text("timestamp"), text("activityId"), text("message"))
+    let place = match text("activityId") {
+        whole if whole.is_empty() => String::new(),
+        activity => format!(" in {activity}"),
+    };
+    format!("{}{place}: {}", text("timestamp"), text("message"))
 }
 
 async fn watch(client: &Client, id: &InstanceId, format: Format) -> Result<(), Failure> {
