@@ -293,7 +293,11 @@ export async function machine({ page, look }) {
   await word.click({ force: true });
   await inspector(page).locator(".cm-content").click();
   await page.keyboard.type("variables.To");
-  await page.locator(".cm-tooltip-autocomplete li").filter({ hasText: "variables.Total" }).first().click();
+  const offer = page.locator(".cm-tooltip-autocomplete li").filter({ hasText: "variables.Total" }).first();
+  const code = inspector(page).locator(".cm-content").filter({ hasText: "variables.Total" });
+  await offer.waitFor();
+  // A list that is made anew at this moment does not hear the click.
+  while ((await code.count()) === 0) await offer.click();
   await page.keyboard.type(" > 3");
   await look("transition");
   await page.locator(".react-flow__pane").click({ position: { x: 30, y: 30 } });
