@@ -162,6 +162,10 @@ REFUSED = [
         "the first user has no name: set auth.adminName",
     ),
     (
+        "nats.enabled=true,auth.schemes=identity,auth.adminPasswordSecret.name=a",
+        "auth.adminPasswordSecret is set, and the first user has no name: set auth.adminName",
+    ),
+    (
         "nats.enabled=true,settings.access-token-time=3h",
         "access-token-time is 3h and refresh-token-time is 2h",
     ),
@@ -416,6 +420,14 @@ REFUSED = [
         f"auth.adminName={'ä' * 101}",
         "auth.adminName has 202 bytes",
     ),
+    *[
+        (
+            "nats.enabled=true,auth.schemes=identity,auth.adminPasswordSecret.name=a,"
+            f"auth.adminName=al{letter}ice",
+            "without characters that nobody sees",
+        )
+        for letter in ["\u200b", "\u202e", "\u00a0", "\ufe0f", "\u2800", "\U000e0100"]
+    ],
     ("nats.enabled=true,image.repository=reg:5000/a/b:1.2", "image/repository"),
     ("nats.enabled=true,image.repository=Reg/Staunch", "image/repository"),
     ("nats.enabled=true,image.pullSecrets={A b}", "image/pullSecrets/0"),
@@ -449,6 +461,10 @@ REFUSED = [
         for network in ["999.1.1.1/99", "10.0.0.0/33", "fd00::/129", "10.0.0", "0.0.0.0/0", "::::/64"]
     ],
     ("nats.enabled=true,trustedProxies={10.1.2.3/8}", "has bits behind its prefix"),
+    *[
+        (f"nats.enabled=true,networkPolicy.{value}=null", f"networkPolicy.{value} is null, which")
+        for value in ["egress[0].to", "egress[0].ports[0].port", "from[0].podSelector"]
+    ],
     ("nats.enabled=true,networkPolicy.egressExcept={10.0.0.1/8}", "has bits behind its prefix"),
     ("nats.enabled=true,networkPolicy.egressExcept={::::/16}", "egressExcept/0"),
     ("nats.enabled=true,networkPolicy.egressExcept={169.254.0.0}", "egressExcept/0"),
@@ -806,8 +822,12 @@ def check_schemes(where, found):
                 complain(f"{where}: {name_of(document)} says {port}, and the nodes speak {scheme}")
 
 
+# Where clouds have the metadata of a machine, its credentials among it.
+CLOUD_METADATA = [ipaddress.ip_address(text) for text in ("169.254.169.254", "fd00:ec2::254")]
+
+
 def check_networks(where, found):
-    """No rule opens all ports to addresses, and an exception is a part of its network."""
+    """No rule opens all ports to addresses, or the metadata of the cloud, and an exception is a part of its network."""
     for document in [one for one in found if one["kind"] == "NetworkPolicy"]:
         for rule in document["spec"].get("egress", []):
             blocks = [one["ipBlock"] for one in rule.get("to", []) if "ipBlock" in one]
@@ -819,6 +839,10 @@ def check_networks(where, found):
                     one = ipaddress.ip_network(text)
                     if one.version != cidr.version or not one.subnet_of(cidr):
                         complain(f"{where}: {name_of(document)}: {one} is no part of {cidr}")
+                closed = [ipaddress.ip_network(text) for text in block.get("except", [])]
+                for address in CLOUD_METADATA:
+                    if address in cidr and not any(address in one for one in closed):
+                        complain(f"{where}: {name_of(document)} lets pods call {address}")
 
 
 def check_metrics_key(where, found):

@@ -11,7 +11,7 @@ use connectors::Calls;
 use engine::{Engine, Installation, Secrets, Vault};
 use model::Timestamp;
 use payloads::Payloads;
-use store::Store;
+use store::{Rooms, Store};
 use tokio::sync::{AcquireError, Notify, OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -21,7 +21,6 @@ use vault::Watched;
 use crate::chains::Chains;
 use crate::config::Config;
 use crate::mailbox::Mailboxes;
-use crate::room::Rooms;
 use crate::sample::Sampler;
 use crate::stop::Stop;
 

@@ -9,7 +9,7 @@ use chassis::{Chance, Clock, Points, Trail};
 use connectors::Calls;
 use engine::Engine;
 use payloads::Payloads;
-use store::Store;
+use store::{Rooms, Store};
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -21,7 +21,6 @@ use crate::config::Config;
 use crate::cx::{Cx, Inner, cores};
 use crate::handle;
 use crate::mailbox::Mailboxes;
-use crate::room::Rooms;
 use crate::sample::Sampler;
 use crate::watched::watched;
 

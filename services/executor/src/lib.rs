@@ -29,7 +29,6 @@ mod pull;
 mod record;
 mod reply;
 mod role;
-mod room;
 mod route;
 mod sample;
 mod stop;

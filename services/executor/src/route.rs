@@ -6,14 +6,13 @@ use chassis::Point;
 use model::{CommandId, DefinitionId, InstanceId, Map, Stimulus, Trigger, limits};
 use protocol::{Body, Command, EventRaised, Message, Outcome, Refusal, Resume, Start};
 use serde_json::json;
-use store::{BookmarkFilter, NewInstance, PendingCommand, StoredBookmark};
+use store::{BookmarkFilter, NewInstance, PendingCommand, Room, StoredBookmark};
 
 use crate::accept::{Descent, accepted, accepted_command};
 use crate::cx::Cx;
 use crate::pipeline::decide::over;
 use crate::pipeline::{load, publish};
 use crate::reply;
-use crate::room::Room;
 use crate::stop::Stop;
 
 /// The input under which an event's payload arrives.

@@ -125,6 +125,12 @@ impl From<store::Error> for Stop {
     }
 }
 
+impl From<store::NoRoom> for Stop {
+    fn from(none: store::NoRoom) -> Self {
+        Self::Later(none.to_string())
+    }
+}
+
 impl From<bus::Error> for Stop {
     fn from(error: bus::Error) -> Self {
         let reason = error.to_string();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use model::{Backoff, BookmarkId, CommandId, InstanceId, Map, Timestamp};
 use protocol::{Command, HttpAnswer, Message, Outcome, Refusal};
-use store::PendingCommand;
+use store::{PendingCommand, Room, Rooms};
 use tasks::Panicked;
 use tokio::task::{AbortHandle, JoinError, JoinSet};
 use tokio::time::Instant;
@@ -16,7 +16,6 @@ use crate::hold::Hold;
 use crate::job::{Job, Tail};
 use crate::mailbox::Mailbox;
 use crate::reply;
-use crate::room::{Room, Rooms};
 use crate::stop::{Stop, Verdict};
 use crate::work::{Work, is_report, responds};
 

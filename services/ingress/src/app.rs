@@ -10,7 +10,7 @@ use futures::FutureExt as _;
 use model::{CommandId, Timestamp};
 use payloads::Payloads;
 use serde_json::Value;
-use store::{Audit, AuditOutcome};
+use store::{Audit, AuditOutcome, Rooms};
 use tokio::sync::{Mutex, Semaphore, mpsc};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -88,6 +88,8 @@ pub(crate) struct App {
     pub(crate) bodies: Semaphore,
     /// One permit per request that waits for tasks: they leave room for others.
     pub(crate) polls: Semaphore,
+    /// Room for the large states that requests read.
+    pub(crate) states: Rooms,
     /// One permit per test run.
     pub(crate) test_runs: Arc<Semaphore>,
     /// One permit per definition that is converted to the short form or from it.
@@ -163,6 +165,8 @@ impl App {
             room: Arc::new(Semaphore::new(config.requests_max)),
             bodies: Semaphore::new(config.bodies_bytes_max),
             polls: Semaphore::new((config.requests_max / 2).max(1)),
+            // Half of the requests at work stay for those that need no room.
+            states: Rooms::new(config.requests_max / 2),
             test_runs: Arc::new(Semaphore::new(TEST_RUNS_MAX)),
             conversions: Arc::new(Semaphore::new(CONVERSIONS_MAX)),
             validations: Arc::new(Semaphore::new(1)),

@@ -151,6 +151,7 @@ mod tests {
             roles: vec!["ingress".to_owned()],
             started_at: clock(),
             address: None,
+            version: None,
         };
         let nodes = bus.kv(Bucket::Nodes);
         let ttl = Duration::from_secs(30);

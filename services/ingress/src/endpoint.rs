@@ -301,7 +301,7 @@ async fn start(
     let hash = || Stimulus::http(template, &visit.method).hash();
     if let Some(id) = &visit.instance_id
         && !visit.asking.is_keyed
-        && record::find(app, id).await?.is_some()
+        && record::exists(app, id).await?
         && let Some(found) = bookmarks(app, &visit, vec![hash()], 1).await?.pop()
     {
         return resume_with(app, &visit, found, input, patience).await;
@@ -398,7 +398,9 @@ async fn answer(
             }
         }
         Reply::Done => {
-            let seen = record::get(app, id).await?;
+            let Some(seen) = record::get_after(app, id).await? else {
+                return Ok(respond::accepted(id, located(id)));
+            };
             match (seen.answer_for(&visit.asking.id), seen.status()) {
                 (Some(said), _) => range::said(app, &visit.parts, id, said).await,
                 (None, SubStatus::Faulted) => {

@@ -153,6 +153,7 @@ mod tests {
             roles: vec![role.to_owned()],
             started_at: Timestamp::from_millis(0),
             address: None,
+            version: None,
         };
         let nodes = bus.kv(Bucket::Nodes);
         Presence::join(nodes, me, Duration::from_secs(30), testkit::nonces()).await.unwrap()

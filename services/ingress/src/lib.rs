@@ -55,6 +55,7 @@ mod runtime;
 mod schedule;
 mod serve;
 mod shield;
+mod states;
 mod streams;
 mod test_run;
 #[cfg(test)]

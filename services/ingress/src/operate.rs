@@ -60,9 +60,11 @@ pub(crate) async fn alter(
     patience: Patience,
 ) -> Result<Altered, Problem> {
     let seen = record::get(app, id).await?;
+    let status = seen.status();
     if seen.has_applied(&asking.id) {
-        return Ok(Altered::Applied(seen.status()));
+        return Ok(Altered::Applied(status));
     }
+    drop(seen);
     let body =
         protocol::Body::Alter(Alter { instance_id: id.clone(), alterations: alterations.clone() });
     let command = asking.command(app, body, patience);
@@ -79,12 +81,14 @@ pub(crate) async fn alter(
     };
     match pipeline::command(app, asking, pending, patience).await? {
         Reply::Outcome(outcome) => match outcome.refusal {
-            None => Ok(Altered::Applied(outcome.sub_status.unwrap_or(seen.status()))),
+            None => Ok(Altered::Applied(outcome.sub_status.unwrap_or(status))),
             Some(Refusal::Waiting) => Ok(Altered::Accepted),
             Some(refusal) => Ok(Altered::Refused(refusal, outcome.message.unwrap_or_default())),
         },
         Reply::Done => {
-            let seen = record::get(app, id).await?;
+            let Some(seen) = record::get_after(app, id).await? else {
+                return Ok(Altered::Accepted);
+            };
             if seen.has_applied(&asking.id) {
                 return Ok(Altered::Applied(seen.status()));
             }

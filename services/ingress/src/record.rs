@@ -3,14 +3,17 @@
 //! The executor writes the state. Only the members named here are read, so the state may have more.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use axum::response::Response;
 use engine::{Program, State};
 use model::{Bookmark, BookmarkId, CommandId, Instance, InstanceId, Map, SubStatus, execution_id};
 use protocol::{Body, Command, HttpAnswer, Message};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use store::Room;
 
-use crate::{App, Problem};
+use crate::{App, Problem, states};
 
 /// The members of `Instance::state` that ingress reads.
 #[derive(Debug, Default, Deserialize)]
@@ -36,16 +39,41 @@ pub(crate) struct Seen {
     pub(crate) instance: Instance,
     record: Record,
     command: Option<Message>,
+    /// Room for its state.
+    room: Room,
 }
 
-/// Reads an instance; `None` when there is none.
+/// Reads an instance, as [`states::load`] says; `None` when there is none.
 pub(crate) async fn find(app: &App, id: &InstanceId) -> Result<Option<Seen>, Problem> {
-    let Some(loaded) = app.cx.store.load(id).await? else { return Ok(None) };
+    find_within(app, id, app.config.answer_time_max).await
+}
+
+/// Reads an instance, and waits for room for its state for at most this time; `None` when there is none.
+pub(crate) async fn find_within(
+    app: &App,
+    id: &InstanceId,
+    patience: Duration,
+) -> Result<Option<Seen>, Problem> {
+    let Some((loaded, room)) = states::load(app, id, patience).await? else { return Ok(None) };
     let record = read(&loaded.instance.state).map_err(|error| {
         tracing::error!(%error, instance = %id, "the state of an instance cannot be read");
         Problem::internal()
     })?;
-    Ok(Some(Seen { instance: loaded.instance, record, command: loaded.command }))
+    Ok(Some(Seen { instance: loaded.instance, record, command: loaded.command, room }))
+}
+
+/// Whether there is such an instance. No large state is read.
+pub(crate) async fn exists(app: &App, id: &InstanceId) -> Result<bool, Problem> {
+    Ok(app.cx.store.load_within(id, 0).await?.is_some())
+}
+
+/// Refuses an instance that does not exist, with 404.
+pub(crate) async fn must_exist(app: &App, id: &InstanceId) -> Result<(), Problem> {
+    if exists(app, id).await? { Ok(()) } else { Err(missing(id)) }
+}
+
+fn missing(id: &InstanceId) -> Problem {
+    Problem::not_found(format!("there is no workflow instance {id}"))
 }
 
 /// Reads what the executor keeps about an instance; empty bytes are one that has not run.
@@ -56,7 +84,16 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Record, rmp_serde::decode::Error> {
 /// Reads an instance; 404 when there is none.
 pub(crate) async fn get(app: &App, id: &InstanceId) -> Result<Seen, Problem> {
     let found = find(app, id).await?;
-    found.ok_or_else(|| Problem::not_found(format!("there is no workflow instance {id}")))
+    found.ok_or_else(|| missing(id))
+}
+
+/// Reads an instance that a command has changed; `None` when there is no room for its state in time. A
+/// refusal would say that nothing was done.
+pub(crate) async fn get_after(app: &App, id: &InstanceId) -> Result<Option<Seen>, Problem> {
+    match get(app, id).await {
+        Err(problem) if problem.is("overloaded") => Ok(None),
+        found => found.map(Some),
+    }
 }
 
 /// Reads the id of an instance.
@@ -89,6 +126,21 @@ impl Seen {
     /// Its status.
     pub(crate) fn status(&self) -> SubStatus {
         self.instance.status
+    }
+
+    /// The row alone, for a wait of any length: the state is put down, and its room given back.
+    pub(crate) fn into_row(self) -> Instance {
+        Instance { state: Vec::new(), ..self.instance }
+    }
+
+    /// The JSON that was made of the state, as an answer in its room.
+    pub(crate) fn answer(self, app: &App, value: &Value) -> Response {
+        states::json(app, self.room, value)
+    }
+
+    /// The room alone, for bytes that were made of the state.
+    pub(crate) fn into_room(self) -> Room {
+        self.room
     }
 
     /// The engine's state; empty when the instance has not run.

@@ -327,6 +327,7 @@ impl Status {
                 "state": seen.runtime.as_ref().map(|runtime| runtime.state),
                 "commands": seen.runtime.as_ref().map(|runtime| runtime.commands),
                 "instances": seen.runtime.as_ref().map(|runtime| runtime.instances),
+                "version": seen.member.version,
             })
         });
         json!({

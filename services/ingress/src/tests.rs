@@ -54,6 +54,7 @@ mod searching;
 mod secrets;
 mod short_form;
 mod signalr;
+mod states;
 mod studio;
 mod table;
 mod tools;

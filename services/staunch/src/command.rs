@@ -44,6 +44,17 @@ pub(crate) mod workflow;
 
 use chassis::{Chance as _, SystemChance};
 
+/// The settings of the connection to NATS, for the help of commands that show few settings.
+const NATS_SETTINGS: [&str; 7] = [
+    "nats-url",
+    "nats-creds",
+    "nats-nkey",
+    "nats-ca",
+    "nats-tls-cert",
+    "nats-tls-key",
+    "nats-wait",
+];
+
 /// The beginning of all names that one run of a command creates in a cluster. It never repeats: the
 /// first digits of an id are its time, and two runs may begin together.
 fn run_name(what: &str) -> String {

@@ -71,6 +71,7 @@ impl World {
             roles: vec![ROLE.to_owned()],
             started_at: self.clock.now(),
             address: None,
+            version: None,
         };
         let nodes = self.bus.as_node(node).kv(Bucket::Nodes);
         Presence::join(nodes, me, Duration::from_secs(5), self.nonces()).await.unwrap()

@@ -19,7 +19,7 @@ const STORAGE_INSUFFICIENT: u64 = 10047;
 const STORAGE_ADVICE: &str = ". The server reserves the whole size of a stream when it is created, \
      3 GiB for all of them: give JetStream more with max_file_store (unset, it is three quarters \
      of the free disk)";
-const NO_PEERS: u64 = 10005;
+pub(crate) const NO_PEERS: u64 = 10005;
 const PEERS_ADVICE: &str = ". As many servers as copies are asked for must run in one cluster, with the \
      tags: look at --cluster, --tag and --replicas, and at `nats server list`";
 

@@ -228,12 +228,18 @@ pub(crate) fn seen(
             one.behind.push(name.to_owned());
         }
     }
-    let leader = info["cluster"]["leader"].as_str().unwrap_or_default();
-    one.has_no_leader = one.replicas > 1 && leader.is_empty();
+    one.has_no_leader = has_no_leader(&info);
     one.messages = info["state"]["messages"].as_u64().unwrap_or_default();
     one.bytes = info["state"]["bytes"].as_u64().unwrap_or_default();
     one.bytes_max = config["max_bytes"].as_i64().unwrap_or(-1);
     one
+}
+
+/// Whether a stream with several replicas has no leader among them.
+pub(crate) fn has_no_leader(info: &Value) -> bool {
+    let replicas = info["config"]["num_replicas"].as_u64().unwrap_or_default();
+    let leader = info["cluster"]["leader"].as_str().unwrap_or_default();
+    replicas > 1 && leader.is_empty()
 }
 
 /// Whether a replica is not heard of. Its leader knows no time of one that has been away since before it

@@ -8,6 +8,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::NatsBus;
+use crate::inspect::{has_no_leader, stream_info};
 
 /// The bus at one moment.
 #[derive(Clone, Debug)]
@@ -97,6 +98,26 @@ impl NatsBus {
         let asked = self.open()?.control_api.call(&question, &Value::Null).await;
         asked.map_err(|failure| failure.into_error("JetStream"))?;
         Ok(started.elapsed())
+    }
+
+    /// Whether JetStream answers for what executors need: their consumer, and the leases. A consumer that
+    /// is missing is an answer, too.
+    ///
+    /// # Errors
+    /// [`Error::is_passing`] when it does not.
+    pub async fn check_answers(&self) -> Result<(), Error> {
+        let api = &self.open()?.control_api;
+        let (stream, consumer) = (subject::COMMANDS_STREAM, subject::EXECUTOR_CONSUMER);
+        let asked = api.call(&format!("CONSUMER.INFO.{stream}.{consumer}"), &Value::Null).await;
+        asked.map_err(|failure| failure.into_error(&format!("the consumer {consumer}")))?;
+        // A stream without a leader is described by another server.
+        let bucket = subject::LEASES_BUCKET;
+        let info = stream_info(api, &format!("KV_{bucket}")).await;
+        let info = info.map_err(|failure| failure.into_error(&format!("the bucket {bucket}")))?;
+        match info.is_some_and(|info| has_no_leader(&info)) {
+            true => Err(Error::Unavailable(format!("the bucket {bucket} has no leader"))),
+            false => Ok(()),
+        }
     }
 
     /// The whole state.

@@ -37,6 +37,9 @@ pub struct Member {
     /// The URL of its HTTP API, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
+    /// The version of Staunch that it runs; none of a node whose version does not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
 }
 
 /// This node among the live ones. Cheap to clone; ends with [`Presence::leave`] or the last clone.

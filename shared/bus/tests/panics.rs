@@ -28,6 +28,7 @@ async fn presence(bus: &MemoryBus, node: &str) -> Presence {
         roles: Vec::new(),
         started_at: Timestamp::from_millis(0),
         address: None,
+        version: None,
     };
     Presence::join(bus.as_node(node).kv(Bucket::Nodes), me, 3 * SECOND, nonces()).await.unwrap()
 }

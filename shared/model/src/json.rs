@@ -27,8 +27,8 @@ impl fmt::Display for LargeInteger {
         let place = if self.path.is_empty() { "the value" } else { &self.path };
         write!(
             f,
-            "{place} is an integer of more than 64 bits, which would be rounded: send integers \
-             from {} to {}, or send it as a string",
+            "{place} is an integer of more than 64 bits, which would be rounded: send an \
+             integer from {} to {}, or a string where the member takes one",
             i64::MIN,
             u64::MAX
         )

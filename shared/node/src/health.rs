@@ -86,6 +86,7 @@ mod tests {
             roles: Vec::new(),
             started_at: Timestamp::from_millis(0),
             address: address.map(str::to_owned),
+            version: None,
         };
         let live = [member("gate", Some("http://10.0.0.1:5001")), member("timer", None)];
         assert!(!has_no_http("gate", &live));

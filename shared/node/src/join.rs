@@ -66,6 +66,7 @@ impl Node {
             roles: roles.iter().map(|role| (*role).to_owned()).collect(),
             started_at: clock.now(),
             address,
+            version: Some(chassis::version().to_owned()),
         };
         let presence =
             Presence::join(bus.kv(Bucket::Nodes), me, settings.presence_ttl, nonces()).await?;

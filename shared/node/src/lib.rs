@@ -7,6 +7,7 @@ mod clock;
 mod health;
 mod join;
 mod observe;
+mod silence;
 
 pub use bus_nats::{check_urls as check_nats_urls, permissions};
 pub use health::health;
@@ -15,5 +16,7 @@ pub use join::{
     open_store,
 };
 
-pub use bus_nats::{ConsumerSeen, Inspection as BrokerSeen, NatsBus, Placement, StreamSeen};
+pub use bus_nats::{
+    ConsumerSeen, Inspection as BrokerSeen, NatsBus, Placement, Repaired, StreamSeen,
+};
 pub use store_sql::Inspection as DatabaseSeen;

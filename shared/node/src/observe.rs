@@ -4,7 +4,8 @@
 //! are counted by one of them, the first of the live nodes by name: no more than a few requests every
 //! ten seconds, a few more after each scrape of its metrics, and a census of the database that takes at
 //! most a twentieth of the time. Whether the database answers is asked more often: for a process that
-//! nobody asks for its health this is the only health check.
+//! nobody asks for its health this is the only health check. Whether NATS answers for what work needs is
+//! asked by itself: the other looks may wait for the database.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -18,6 +19,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::ClusterClock;
+use crate::silence;
 
 const EVERY: Duration = Duration::from_secs(10);
 /// The pause after a look at the streams that a scrape has asked for: `staunch top` reads a second later.
@@ -120,7 +122,8 @@ async fn observe(observer: Arc<Observer>, stop: CancellationToken) {
             stop.run_until_cancelled(rest(&observer.scraped, scraped)).await;
         }
     };
-    tokio::join!(figures, ask_database(&*observer.store, &stop));
+    let answers = silence::watch(|| observer.nats.check_answers(), &stop);
+    tokio::join!(figures, ask_database(&*observer.store, &stop), answers);
 }
 
 /// Waits for the next look at everything. A scrape meanwhile, which shows old figures of the queue, lets

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use model::{Schedule, ScheduleId, Timestamp};
-use sea_orm::sea_query::{Condition, Expr, ExprTrait as _};
+use sea_orm::sea_query::{Condition, Expr};
 use sea_orm::{
     ColumnTrait as _, EntityTrait as _, PaginatorTrait as _, QueryFilter as _, QueryOrder as _,
     QuerySelect as _,
@@ -20,13 +20,12 @@ impl Schedules for SqlStore {
         page: Page,
     ) -> Result<Listed<ScheduleStatus>, Error> {
         let query = Entity::find().filter(wanted(filter));
-        let rests = Column::PausedAt.is_not_null().or(Column::NextAt.is_null());
         let (total, found) = self
             .tried(|| async {
                 let total = query.clone().count(&self.database.reader).await?;
                 let found = query
                     .clone()
-                    .order_by_asc(rests.clone())
+                    .order_by_asc(Column::NextAt.is_null())
                     .order_by_asc(Column::NextAt)
                     .order_by_asc(Column::Id)
                     .offset(page.skip())

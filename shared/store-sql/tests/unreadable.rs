@@ -146,7 +146,8 @@ async fn replica(store: &SqlStore, bus: &MemoryBus) -> Context {
     let nonces: bus::Nonces = Arc::new(|| SystemChance.new_id());
     let started_at = store.clock().await.unwrap();
     let roles = vec![timer::ROLE.to_owned()];
-    let me = Member { node: "timer-1".to_owned(), roles, started_at, address: None };
+    let node = "timer-1".to_owned();
+    let me = Member { node, roles, started_at, address: None, version: None };
     let nodes = bus.kv(Bucket::Nodes);
     let presence = Presence::join(nodes, me, Duration::from_secs(5), nonces.clone()).await.unwrap();
     let (store, bus) = (Arc::new(store.clone()), Arc::new(bus.clone()));

@@ -25,6 +25,7 @@ mod page;
 mod payloads;
 mod plans;
 mod requests;
+mod room;
 mod schedules;
 mod secrets;
 mod sessions;
@@ -62,6 +63,7 @@ pub use page::{Listed, Page};
 pub use payloads::{Cleared, Nameless, Payload, PayloadChanges, Payloads};
 pub use plans::{AlterationJob, AlterationPlan, JobStatus, PlanStatus, Plans, Progress};
 pub use requests::{Claim, KeyedRequest, Requests};
+pub use room::{NoRoom, Room, Rooms};
 pub use schedules::{ScheduleFilter, SchedulePause, ScheduleStatus, Schedules};
 pub use secrets::{Rewrapped, Secret, Secrets, check_secret};
 pub use sessions::{

@@ -41,7 +41,8 @@ pub struct ScheduleFilter {
 /// Schedules of published definitions, for people.
 #[async_trait]
 pub trait Schedules: Send + Sync {
-    /// One page of schedules: those that fire next first, then those that fire no more or are paused.
+    /// One page of schedules: those that fire next first, then those that fire no more. One that is
+    /// paused stays at the time that it had next.
     ///
     /// # Errors
     /// See [`Error`].

@@ -79,6 +79,7 @@ impl Node {
             roles: vec!["ingress".to_owned()],
             started_at: clock.now(),
             address: None,
+            version: None,
         };
         let nonces = testkit::nonces;
         let presence =

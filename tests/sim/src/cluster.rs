@@ -217,6 +217,7 @@ impl Cluster {
             ],
             started_at: self.clock.now(),
             address: None,
+            version: None,
         };
         let presence =
             Presence::join(bus.kv(Bucket::Nodes), me, PRESENCE_TTL, self.nonces()).await?;

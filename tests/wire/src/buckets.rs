@@ -60,6 +60,7 @@ fn member() -> Member {
         roles: vec!["ingress".to_owned(), "executor".to_owned()],
         started_at: START,
         address: Some("http://127.0.0.1:5001".to_owned()),
+        version: Some("0.1.0".to_owned()),
     }
 }
 

@@ -175,8 +175,26 @@ async def call() -> None:
         await client.start("there is none")
     except RequestError as error:
         said["absent"] = error.status
+    await nothing_is_refused(client)
     print(json.dumps(said))
     await nc.close()
+
+
+async def nothing_is_refused(client: Client) -> None:
+    """Whoever names nothing learns which argument it was."""
+    calls = {
+        "definition": client.start,
+        "instance_id": client.query,
+        "event": client.signal,
+        "hash": client.payload,
+    }
+    for argument, call in calls.items():
+        try:
+            await call(None)
+        except TypeError as error:
+            assert str(error) == f"{argument} is None: give a str", error
+        else:
+            raise AssertionError(f"{argument} may be None")
 
 
 async def follow(client: Client, instance: str) -> list[str]:

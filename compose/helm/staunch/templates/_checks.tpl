@@ -16,6 +16,21 @@
 {{- include "staunch.checkCallers" . }}
 {{- include "staunch.checkHttps" . }}
 {{- include "staunch.checkStorage" . }}
+{{- range $value := list "from" "metricsFrom" "egress" }}
+{{- include "staunch.checkNull" (list (printf "networkPolicy.%s" $value) (get $.Values.networkPolicy $value)) }}
+{{- end }}
+{{- end }}
+
+{{/* Refuses null in a rule of the network, at any depth: (list place value). */}}
+{{- define "staunch.checkNull" -}}
+{{- $place := index . 0 }}{{- $value := index . 1 }}
+{{- if kindIs "invalid" $value }}
+{{- fail (printf "%s is null, which Kubernetes takes for left out, and then a rule may allow everything: give it a value, or leave it out" $place) }}
+{{- else if kindIs "map" $value }}
+{{- range $key, $below := $value }}{{ include "staunch.checkNull" (list (printf "%s.%s" $place $key) $below) }}{{- end }}
+{{- else if kindIs "slice" $value }}
+{{- range $at, $below := $value }}{{ include "staunch.checkNull" (list (printf "%s[%d]" $place $at) $below) }}{{- end }}
+{{- end }}
 {{- end }}
 
 {{/* What files/settings.yaml says of settings, and files/own.yaml of those that the chart makes. */}}
@@ -358,12 +373,17 @@
 {{- if gt (len .Values.auth.adminName) 200 }}
 {{- fail (printf "auth.adminName has %d bytes: write a name of at most 200" (len .Values.auth.adminName)) }}
 {{- end }}
+{{- /* As the node has it, but for code points that Unicode does not assign yet. */}}
+{{- if regexMatch "[\\p{Cc}\\p{Cf}\\p{Co}\\p{Zl}\\p{Zp}]|[^\\P{Zs} ]|[\\x{34f}\\x{115f}\\x{1160}\\x{17b4}\\x{17b5}\\x{180b}-\\x{180f}\\x{2800}\\x{3164}\\x{fe00}-\\x{fe0f}\\x{ffa0}\\x{e0100}-\\x{e01ef}]" .Values.auth.adminName }}
+{{- fail (printf "auth.adminName is %+q: write a name without control characters and without characters that nobody sees, such as U+200B or U+202E" .Values.auth.adminName) }}
+{{- end }}
 {{- if and .Values.auth.adminName (not (has "identity" $schemes)) }}
 {{- fail (printf "auth.adminName is %q: the first user logs in with a password, and auth.schemes does not have identity; add it, or leave adminName out" .Values.auth.adminName) }}
 {{- end }}
 {{- if and .Values.auth.adminName (not .Values.auth.adminPasswordSecret.name) (not $given) }}
 {{- fail "auth.adminName needs a password: name its secret in auth.adminPasswordSecret.name" }}
 {{- end }}
+{{- $given = $given | default (ternary "auth.adminPasswordSecret" "" (ne .Values.auth.adminPasswordSecret.name "")) }}
 {{- if and (has "identity" $schemes) $given (not .Values.auth.adminName) }}
 {{- fail (printf "%s is set, and the first user has no name: set auth.adminName" $given) }}
 {{- end }}

@@ -7,14 +7,13 @@ use model::{PayloadHash, Stimulus, TaskStatus, large, sealed};
 use protocol::subject::PAYLOADS_STORE;
 use protocol::{Body, Command, TaskCompleted, header};
 use serde_json::Value;
-use store::BookmarkFilter;
+use store::{BookmarkFilter, Room};
 
 use super::{
     Named, Trouble, absent, check_content, check_size, in_time, of_payloads, of_store, what,
 };
 use crate::cx::Cx;
 use crate::pipeline::load;
-use crate::room::Room;
 use crate::stop::Stop;
 
 /// The member that makes an object the whole result, and no file in it.

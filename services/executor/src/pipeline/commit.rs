@@ -7,7 +7,7 @@ use chassis::Point;
 use engine::{Effect, LogLevel, LogLine};
 use model::{Stimulus, Timestamp};
 use protocol::{ContentType, Headers, HttpAnswer, Message, TimerArmed, encode_body, subject};
-use store::{Burst, Commit, StoredBookmark};
+use store::{Burst, Commit, Room, StoredBookmark};
 use tokio::time::Instant;
 use tracing::Instrument as _;
 
@@ -16,7 +16,6 @@ use super::load;
 use crate::burst::{Ending, Known, Ran};
 use crate::cx::Cx;
 use crate::metrics::METRICS;
-use crate::room::Room;
 use crate::stop::Stop;
 use crate::tenure::Tenure;
 

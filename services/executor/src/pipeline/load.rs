@@ -2,12 +2,13 @@
 //! this, no step waits for the outside world until the commit.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use chassis::Point;
 use engine::{Activation, Input, Program};
 use model::{InstanceId, PayloadHash, Timestamp};
 use protocol::{Body, Refusal, Start};
-use store::{Loaded, LoadedWithin};
+use store::{Loaded, LoadedWithin, Room};
 use tracing::Instrument as _;
 
 use super::alter::alter;
@@ -15,9 +16,11 @@ use super::decide::{Meaning, decide};
 use crate::burst::{Ending, Known, Ran, ReadAt};
 use crate::cx::Cx;
 use crate::record::Record;
-use crate::room::Room;
 use crate::stop::Stop;
 use crate::work::{Work, id_of};
+
+/// The longest wait for room for a state. Then the command is for another node, or for later.
+const ROOM_PATIENCE: Duration = Duration::from_secs(10);
 
 /// The next step after load.
 pub(crate) enum Found {
@@ -97,7 +100,7 @@ pub(crate) async fn read_in_turn(cx: &Cx, id: &InstanceId, room: &mut Room) -> R
     loop {
         match look(cx, id, room).await? {
             Look::Known(known) => return Ok(*known),
-            Look::Large(bytes) => cx.rooms.wait(room, bytes).await?,
+            Look::Large(bytes) => cx.rooms.wait(room, bytes, ROOM_PATIENCE).await?,
         }
     }
 }

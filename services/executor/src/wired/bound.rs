@@ -65,10 +65,20 @@ async fn no_more_scripts_run_than_there_are_cores_and_the_others_wait_g12() {
     assert!(most <= cores(), "{most} scripts ran at the same time");
 }
 
-/// Holds all commands before they run, until the test opens it, and counts them.
-struct Gate {
+/// Holds all bursts before they run, until the test opens it, and counts them.
+pub(crate) struct Gate {
     came: AtomicUsize,
-    open: Semaphore,
+    pub(crate) open: Semaphore,
+}
+
+impl Gate {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self { came: AtomicUsize::new(0), open: Semaphore::new(0) })
+    }
+
+    pub(crate) fn came(&self) -> usize {
+        self.came.load(Ordering::SeqCst)
+    }
 }
 
 #[async_trait]
@@ -89,18 +99,18 @@ async fn as_many_bursts_run_at_once_as_the_concurrency_allows_and_the_others_wai
     let config = Config { offload_turns: false, ..Config::from(&settings) };
     let world = World::new();
     world.publish("hello", line("Hello"), json!({})).await;
-    let gate = Arc::new(Gate { came: AtomicUsize::new(0), open: Semaphore::new(0) });
+    let gate = Gate::new();
     let points: Option<Arc<dyn Points>> = Some(gate.clone());
     let peculiar = Peculiar { points, config: Some(config), ..Default::default() };
     let _node = world.peculiar("a", peculiar).await;
     for number in 0..COUNT {
         world.send(&start("hello", &format!("i-{number}"), json!({}))).await;
     }
-    let come = async || gate.came.load(Ordering::SeqCst) >= 3;
+    let come = async || gate.came() >= 3;
     world.until("some bursts run", come).await;
     // The clock is virtual: everything that can happen happens in this time.
     tokio::time::sleep(Duration::from_secs(10)).await;
-    assert_eq!(gate.came.load(Ordering::SeqCst), 3);
+    assert_eq!(gate.came(), 3);
     gate.open.add_permits(1);
     for number in 0..COUNT {
         world.until_status(&format!("i-{number}"), SubStatus::Finished).await;
@@ -114,7 +124,7 @@ async fn large_commands_stay_in_the_stream_while_others_are_in_hand_g12() {
     const BYTES: usize = 500 * 1024;
     let world = World::new();
     world.publish("hello", line("Hello"), json!({})).await;
-    let gate = Arc::new(Gate { came: AtomicUsize::new(0), open: Semaphore::new(0) });
+    let gate = Gate::new();
     let points: Option<Arc<dyn Points>> = Some(gate.clone());
     let config = Config { in_hand_bytes_max: limits::PULL_BYTES_MAX, ..World::config() };
     let peculiar = Peculiar { points, config: Some(config), ..Default::default() };
@@ -124,16 +134,16 @@ async fn large_commands_stay_in_the_stream_while_others_are_in_hand_g12() {
         world.send(&start("hello", &format!("i-{number}"), input)).await;
     }
     let wanted = limits::PULL_BYTES_MAX / BYTES;
-    let come = async || gate.came.load(Ordering::SeqCst) >= wanted;
+    let come = async || gate.came() >= wanted;
     world.until("some commands are in progress", come).await;
     tokio::time::sleep(Duration::from_secs(60)).await;
-    assert_eq!(gate.came.load(Ordering::SeqCst), wanted);
+    assert_eq!(gate.came(), wanted);
     gate.open.add_permits(1);
     for number in 0..COUNT {
         world.until_status(&format!("i-{number}"), SubStatus::Finished).await;
     }
     world.until_quiet().await;
-    assert_eq!(gate.came.load(Ordering::SeqCst), COUNT);
+    assert_eq!(gate.came(), COUNT);
 }
 
 /// Counts the commands that were put aside.

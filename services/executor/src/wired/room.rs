@@ -1,7 +1,7 @@
 //! Memory for the states of instances: how many of the large ones an executor works on at once, and what
 //! goes on meanwhile.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use protocol::{Body, Command, EventRaised};
 use serde_json::{Value, json};
 use store::memory::MemoryStore;
 use store::{Burst, Expected, Instances as _};
-use tokio::sync::Semaphore;
 
+use crate::wired::bound::Gate;
 use crate::wired::world::{Peculiar, World, event, line, sequence, start, wait_for};
 use crate::{Config, Point, Points};
 
@@ -52,32 +52,6 @@ async fn suspended(world: &World, definition: &str, ids: &[String]) -> usize {
 
 fn ids(count: usize) -> Vec<String> {
     (0..count).map(|number| format!("i-{number}")).collect()
-}
-
-/// Holds all bursts before they run, until the test opens it, and counts them.
-struct Gate {
-    came: AtomicUsize,
-    open: Semaphore,
-}
-
-impl Gate {
-    fn new() -> Arc<Self> {
-        Arc::new(Self { came: AtomicUsize::new(0), open: Semaphore::new(0) })
-    }
-
-    fn came(&self) -> usize {
-        self.came.load(Ordering::SeqCst)
-    }
-}
-
-#[async_trait]
-impl Points for Gate {
-    async fn at(&self, _node: &str, point: Point) {
-        if point == Point::BeforeRun {
-            self.came.fetch_add(1, Ordering::SeqCst);
-            drop(self.open.acquire().await);
-        }
-    }
 }
 
 #[tokio::test(start_paused = true)]

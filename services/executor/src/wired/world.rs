@@ -116,6 +116,7 @@ impl World {
             roles: vec!["executor".to_owned()],
             started_at: self.now(),
             address: None,
+            version: None,
         };
         let ttl = Duration::from_secs(3);
         let presence =

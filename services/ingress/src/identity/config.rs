@@ -81,9 +81,10 @@ impl IdentityConfig {
             key_file::read(file).map_err(|reason| format!("signing-key-file: {reason}"))?;
         }
         let Some((name, secret)) = &self.first else { return Ok(()) };
-        let named = |reason: String| format!("the first user: {reason}");
-        password::check_name(name).map_err(named)?;
-        password::check(secret.expose()).map_err(named)
+        password::check_name(name).map_err(|reason| format!("admin-name: {reason}"))?;
+        password::check(secret.expose()).map_err(|reason| {
+            format!("the first user, admin-password or admin-password-file: {reason}")
+        })
     }
 }
 
@@ -101,7 +102,12 @@ fn first(settings: &Settings) -> Result<Option<(String, Secret)>, String> {
         (None, None) => None,
     };
     match (&settings.admin_name, given) {
-        (Some(name), Some(password)) => Ok(Some((name.trim().to_owned(), password))),
+        (Some(name), Some(password)) => {
+            let name = name.trim();
+            let refused = |reason: String| settings.refusal("admin-name", reason).to_string();
+            password::check_name(name).map_err(refused)?;
+            Ok(Some((name.to_owned(), password)))
+        }
         (None, None) => Ok(None),
         (Some(_), None) => {
             Err("admin-name has no password: set STAUNCH_ADMIN_PASSWORD or --admin-password-file"
@@ -152,6 +158,11 @@ mod tests {
             assert!(why.contains("admin-") || why.contains("name"), "{why}");
             assert!(!why.contains("horse"), "{why}");
         }
+        let unseen = ("STAUNCH_ADMIN_NAME", "al\u{200b}ice");
+        let why = read(&[on, unseen, password]).unwrap_err();
+        let begin =
+            r#"admin-name = "al\u{200b}ice" from the variable STAUNCH_ADMIN_NAME: a name has"#;
+        assert!(why.starts_with(begin) && !why.contains("horse"), "{why}");
         let missing = ("STAUNCH_ADMIN_PASSWORD_FILE", "/no/such/file");
         let why = read(&[on, name, missing]).unwrap_err();
         assert!(why.starts_with("admin-password-file: cannot read /no/such/file"), "{why}");
@@ -162,9 +173,11 @@ mod tests {
         let config = IdentityConfig::default();
         assert_eq!(config.check(), Ok(()));
         let weak = Some(("alice".to_owned(), Secret::new("short")));
-        assert!(IdentityConfig { first: weak, ..config.clone() }.check().is_err());
+        let why = IdentityConfig { first: weak, ..config.clone() }.check().unwrap_err();
+        assert!(why.contains("admin-password") && !why.contains("short"), "{why}");
         let nameless = Some((" ".to_owned(), Secret::new("correct horse battery")));
-        assert!(IdentityConfig { first: nameless, ..config.clone() }.check().is_err());
+        let why = IdentityConfig { first: nameless, ..config.clone() }.check().unwrap_err();
+        assert!(why.starts_with("admin-name: "), "{why}");
         let key_file = Some(PathBuf::from("/no/such/file"));
         assert!(IdentityConfig { key_file, ..config }.check().is_err());
     }

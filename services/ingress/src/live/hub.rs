@@ -232,7 +232,8 @@ impl Connection {
             return Err(format!("{OBSERVE} has one argument: the id of a workflow instance"));
         };
         let observed = async {
-            let id = record::get(&self.app, &record::id(id)?).await?.instance.id;
+            let id = record::id(id)?;
+            record::must_exist(&self.app, &id).await?;
             let Opened { tail, .. } = Tail::open(&self.app, &id, Begin::Now).await?;
             let (touched, rest_until) = (BTreeSet::new(), Instant::now());
             Ok(Observed { id, tail, touched, notify_at: None, rest_until })

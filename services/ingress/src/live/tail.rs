@@ -177,5 +177,5 @@ pub(crate) async fn follow(
 }
 
 async fn is_gone(app: &App, id: &InstanceId) -> bool {
-    matches!(record::find(app, id).await, Ok(None))
+    matches!(record::exists(app, id).await, Ok(false))
 }

@@ -168,7 +168,8 @@ pub(super) fn of_outcome(outcome: Outcome) -> Reply {
 /// is applied. `None` if the database does not answer: nothing is carried out then.
 async fn unheard(app: &App, sent: &Sent<'_>, when: ReplyWhen) -> Option<Reply> {
     let Some(instance_id) = sent.instance_id else { return Some(Reply::Late) };
-    let reply = match record::find(app, instance_id).await {
+    // The caller waits for the outcome, and not for room.
+    let reply = match record::find_within(app, instance_id, Duration::ZERO).await {
         Ok(Some(seen)) if seen.has_applied(sent.id) => {
             let is_settled = seen.status().is_final()
                 || seen.answer_for(sent.id).is_some()
@@ -176,6 +177,7 @@ async fn unheard(app: &App, sent: &Sent<'_>, when: ReplyWhen) -> Option<Reply> {
             if when == ReplyWhen::Committed || is_settled { Reply::Done } else { Reply::Late }
         }
         Ok(_) => Reply::Late,
+        Err(problem) if problem.is("overloaded") => Reply::Late,
         Err(problem) => {
             if problem.status() == StatusCode::SERVICE_UNAVAILABLE {
                 app.backing.note(Part::Database, false);

@@ -210,7 +210,7 @@ pub(super) async fn alter(
         let reasons = operate::misfits(&app, &seen, &alterations).await?;
         return Ok(Json(json!({"fits": reasons.is_empty(), "reasons": reasons})).into_response());
     }
-    applied(&app, &asking, &seen.instance, alterations).await
+    applied(&app, &asking, &seen.into_row(), alterations).await
 }
 
 /// Applies alterations, and answers with the status of the instance.
@@ -229,8 +229,13 @@ async fn applied(
     if matches!(altered, Altered::Accepted) {
         return Ok(respond::accepted(id, InstanceStatus::of_row(instance)));
     }
-    let status = InstanceStatus::of_seen(&record::get(app, id).await?);
-    Ok(respond::of_instance(id, Json(status)))
+    Ok(match record::get_after(app, id).await? {
+        Some(seen) => {
+            let status = json!(InstanceStatus::of_seen(&seen));
+            respond::of_instance(id, seen.answer(app, &status))
+        }
+        None => respond::accepted(id, InstanceStatus::of_row(instance)),
+    })
 }
 
 /// New values of variables.
@@ -269,11 +274,16 @@ pub(super) async fn set_variables(
     });
     let alterations = values.collect::<Result<Vec<_>, _>>()?;
     let id = record::id(&id)?;
-    let seen = record::get(&app, &id).await?;
-    let answer = applied(&app, &asking, &seen.instance, alterations).await?;
+    let row = record::get(&app, &id).await?.into_row();
+    let answer = applied(&app, &asking, &row, alterations).await?;
     if answer.status() != StatusCode::OK {
         return Ok(answer);
     }
-    let shown = super::instances::variables_of(&app, &id).await?;
-    Ok(shown.into_response())
+    drop(answer);
+    match super::instances::variables_of(&app, &id).await {
+        Err(problem) if problem.is("overloaded") => {
+            Ok(respond::accepted(&id, InstanceStatus::of_row(&row)))
+        }
+        shown => shown,
+    }
 }

@@ -147,7 +147,7 @@ pub(super) async fn raise(
 ) -> Result<Reply, Problem> {
     if let Some(id) = &body.instance_id {
         // An event for an instance that does not exist would never be taken.
-        record::get(app, id).await?;
+        record::must_exist(app, id).await?;
     }
     let pending = pending(app, asking, body, patience)?;
     pipeline::command(app, asking, pending, patience).await

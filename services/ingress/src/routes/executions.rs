@@ -273,13 +273,13 @@ async fn outside(
     }
     let own = instance_in(&outermost.summary.id)?;
     let Some(seen) = record::find(app, &own).await? else { return Ok(None) };
-    let Some(parent) = &seen.instance.parent else { return Ok(None) };
+    // One that waits no more was named when this instance started.
+    let named = seen.state().parent.as_ref().and_then(|parent| parent.activity_instance_id.clone());
+    let Some(parent) = seen.into_row().parent else { return Ok(None) };
     let Some(bookmark_id) = &parent.bookmark_id else { return Ok(None) };
     let Some(around) = record::find(app, &parent.instance_id).await? else { return Ok(None) };
     let bookmark = around.state().bookmarks.get(bookmark_id);
     let waiting = bookmark.map(|found| found.activity_instance_id.clone());
-    // One that waits no more was named when this instance started.
-    let named = seen.state().parent.as_ref().and_then(|parent| parent.activity_instance_id.clone());
     let Some(waiting) = waiting.or(named) else { return Ok(None) };
     let executions = Executions::of(app, &around).await?;
     let is_there = executions.get(&waiting).is_some();

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
+use axum::response::Response;
 use model::{DefinitionId, InstanceId, SubStatus, limits};
 use serde_json::{Value, json};
 use store::{DefinitionFilter, InstanceFilter, InstanceOrder, Page};
@@ -18,7 +19,8 @@ use crate::body::{Body, Params};
 use crate::pipeline::identify::Asking;
 use crate::present::{self, InstancePage, InstanceSummary, shape};
 use crate::problem::ProblemBody;
-use crate::{App, Problem, record};
+use crate::record::{self, Seen};
+use crate::{App, Problem};
 
 /// The instances that are counted at most, of one state or of a filter.
 pub(super) const COUNTED_MAX: u64 = 100_000;
@@ -186,14 +188,14 @@ async fn system_definitions(app: &App) -> Result<Vec<DefinitionId>, Problem> {
 pub(super) async fn get(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Response, Problem> {
     let seen = record::get(&app, &record::id(&id)?).await?;
     let mut value = json!(InstanceSummary::from(&seen.instance));
     if let Some(members) = value.as_object_mut() {
         members.insert("isSystem".to_owned(), json!(seen.is_system(&app).await));
         members.insert("workflowState".to_owned(), seen.view(&app).await);
     }
-    Ok(Json(value))
+    Ok(seen.answer(&app, &value))
 }
 
 /// The status of an instance.
@@ -222,13 +224,13 @@ pub(super) async fn variables(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
     params: Params,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Response, Problem> {
     params.only(&[])?;
     variables_of(&app, &record::id(&id)?).await
 }
 
 /// The variables of an instance, with their values.
-pub(super) async fn variables_of(app: &App, id: &InstanceId) -> Result<Json<Value>, Problem> {
+pub(super) async fn variables_of(app: &App, id: &InstanceId) -> Result<Response, Problem> {
     let seen = record::get(app, id).await?;
     let view = seen.view(app).await;
     let values = view.get("variables").and_then(Value::as_object).cloned().unwrap_or_default();
@@ -253,7 +255,7 @@ pub(super) async fn variables_of(app: &App, id: &InstanceId) -> Result<Json<Valu
         item
     };
     let items: Vec<_> = values.iter().map(item).collect();
-    Ok(Json(json!({"count": items.len(), "items": items})))
+    Ok(seen.answer(app, &json!({"count": items.len(), "items": items})))
 }
 
 /// The open bookmarks of an instance.
@@ -297,8 +299,8 @@ pub(super) async fn remove(
     asking: &Asking,
     id: &InstanceId,
 ) -> Result<bool, Problem> {
-    let Some(seen) = record::find(app, id).await? else { return Ok(false) };
-    if !seen.status().is_final() {
+    let Some(row) = record::find(app, id).await?.map(Seen::into_row) else { return Ok(false) };
+    if !row.status.is_final() {
         let reason = Some("to be deleted".to_owned());
         let status = cancel_and_wait(app, asking, id, reason).await?.status;
         if !status.is_some_and(SubStatus::is_final) {

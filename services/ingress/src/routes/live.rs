@@ -110,8 +110,9 @@ pub(super) async fn of_instance(
     params.only(&["after"])?;
     let begin = begin(&headers, &params, LINE)?.unwrap_or(Begin::Start);
     let place = app.streams.place(&caller)?;
-    let seen = record::get(&app, &record::id(&id)?).await?;
-    let events = tail::follow(&app, &seen.instance.id, begin).await?;
+    let id = record::id(&id)?;
+    record::must_exist(&app, &id).await?;
+    let events = tail::follow(&app, &id, begin).await?;
     Ok(sse::response(&app, place, recheck, events))
 }
 

@@ -18,7 +18,7 @@ use crate::body::Params;
 use crate::paging::Part;
 use crate::present::shape;
 use crate::problem::ProblemBody;
-use crate::{App, Problem, bounds, record};
+use crate::{App, Problem, bounds, record, states};
 
 /// The name of the bookmarks that wait for the report of a worker.
 const WAIT: &str = LISTED[0];
@@ -156,7 +156,9 @@ async fn read(
 
 /// What the state of this instance says of the task at this bookmark.
 async fn known(app: &App, id: InstanceId, bookmark: BookmarkId) -> Result<Known, Problem> {
-    let Some(loaded) = app.cx.store.load(&id).await? else { return Ok(Known::Over) };
+    let Some((loaded, _room)) = states::load(app, &id, app.config.answer_time_max).await? else {
+        return Ok(Known::Over);
+    };
     Ok(match record::read(&loaded.instance.state) {
         Ok(record) => match record.state.open_task(&bookmark) {
             Some((_, open, is_paused)) => Known::Open(Box::new(open), is_paused),

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use model::{Bookmark, BookmarkId, InstanceId, Map, SubStatus};
+use model::{Bookmark, BookmarkId, Instance, InstanceId, Map, SubStatus};
 use protocol::{Cancel, Refusal, ReplyWhen, Resume};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -57,8 +57,9 @@ pub(super) async fn resume(
     bounds::optional("bookmarkId", request.bookmark_id.as_deref())?;
     let seen = record::get(&app, &record::id(&id)?).await?;
     if asking.is_keyed && seen.has_applied(&asking.id) {
-        let status = InstanceStatus::of_seen(&seen).whole(&app).await;
-        return Ok(respond::of_instance(&seen.instance.id, Json(status)));
+        let id = seen.instance.id.clone();
+        let status = json!(InstanceStatus::of_seen(&seen).whole(&app).await);
+        return Ok(respond::of_instance(&id, seen.answer(&app, &status)));
     }
     let place = match request.bookmark_id.filter(|id| !id.is_empty()) {
         Some(id) => named(&seen, BookmarkId::new(id))?,
@@ -81,11 +82,12 @@ pub(super) async fn resume(
         input: lightened(&app, request.input.unwrap_or_default()).await?,
         ..Resume::default()
     };
+    let row = seen.into_row();
     let details = json!({"bookmarkId": body.bookmark_id, "command": asking.id});
-    let note = app.note(&asking.caller, "instance.resume", seen.instance.id.as_str(), details);
+    let note = app.note(&asking.caller, "instance.resume", row.id.as_str(), details);
     let reply = send(&app, &asking, body, patience).await;
     let reply = note.together().replied(reply).await?;
-    answer(&app, &seen, reply).await
+    answer(&app, &row, reply).await
 }
 
 /// The bookmark that a resume is for.
@@ -186,28 +188,28 @@ pub(super) fn pending(
 }
 
 /// The answer to a resume.
-pub(super) async fn answer(app: &App, seen: &Seen, reply: Reply) -> Result<Response, Problem> {
-    let id = &seen.instance.id;
+pub(super) async fn answer(app: &App, row: &Instance, reply: Reply) -> Result<Response, Problem> {
+    let id = &row.id;
     match reply {
         Reply::Outcome(outcome) => {
             if let Some(problem) = respond::refusal(&outcome) {
                 return Err(problem.with("workflowInstanceId", id.as_str()));
             }
-            let status = InstanceStatus::of_outcome(id, &outcome, seen.status());
-            let status = status.of_definition(&seen.instance).whole(app).await;
+            let status = InstanceStatus::of_outcome(id, &outcome, row.status);
+            let status = status.of_definition(row).whole(app).await;
             Ok(match outcome.refusal {
                 Some(_) => respond::accepted(id, status),
                 None => respond::of_instance(id, Json(status)),
             })
         }
         Reply::Done => {
-            let seen = record::get(app, id).await?;
-            let status = InstanceStatus::of_seen(&seen).whole(app).await;
-            Ok(respond::of_instance(id, Json(status)))
+            let Some(seen) = record::get_after(app, id).await? else {
+                return Ok(respond::accepted(id, InstanceStatus::of_row(row)));
+            };
+            let status = json!(InstanceStatus::of_seen(&seen).whole(app).await);
+            Ok(respond::of_instance(id, seen.answer(app, &status)))
         }
-        Reply::Accepted | Reply::Late => {
-            Ok(respond::accepted(id, InstanceStatus::of_row(&seen.instance)))
-        }
+        Reply::Accepted | Reply::Late => Ok(respond::accepted(id, InstanceStatus::of_row(row))),
     }
 }
 
@@ -245,22 +247,22 @@ pub(super) async fn cancel(
 ) -> Result<Response, Problem> {
     bounds::optional("reason", request.reason.as_deref())?;
     let seen = record::get(&app, &record::id(&id)?).await?;
-    let id = seen.instance.id.clone();
+    let Instance { id, status: before, .. } = seen.into_row();
     let answer = |cancelled: bool, status: SubStatus| Cancelled {
         workflow_instance_id: id.to_string(),
         cancelled,
         status: present::main(status),
         sub_status: status.to_string(),
     };
-    if seen.status().is_final() {
-        return Ok(respond::of_instance(&id, Json(answer(false, seen.status()))));
+    if before.is_final() {
+        return Ok(respond::of_instance(&id, Json(answer(false, before))));
     }
     let end = cancel_and_wait(&app, &asking, &id, request.reason).await?;
     Ok(match end.status {
         Some(status) if status.is_final() => {
             respond::of_instance(&id, Json(answer(end.by_us, status)))
         }
-        other => respond::accepted(&id, answer(false, other.unwrap_or(seen.status()))),
+        other => respond::accepted(&id, answer(false, other.unwrap_or(before))),
     })
 }
 

@@ -239,18 +239,22 @@ async fn run_to_rest(
             if let Some(said) = &outcome.response {
                 return respond::said(app, id, said).await;
             }
-            let seen = record::get(app, id).await?;
-            Ok(state_of(app, &seen).await)
+            let Some(seen) = record::get_after(app, id).await? else {
+                return Ok(respond::accepted(id, InstanceStatus::of_row(&instance)));
+            };
+            Ok(state_of(app, seen).await)
         }
         Reply::Done => {
-            let seen = record::get(app, id).await?;
+            let Some(seen) = record::get_after(app, id).await? else {
+                return Ok(respond::accepted(id, InstanceStatus::of_row(&instance)));
+            };
             if let Some(said) = seen.answer_for(&asking.id) {
                 return respond::said(app, id, said).await;
             }
             if seen.status() == SubStatus::Executing {
                 return Ok(respond::accepted(id, InstanceStatus::of_seen(&seen)));
             }
-            Ok(state_of(app, &seen).await)
+            Ok(state_of(app, seen).await)
         }
         Reply::Accepted | Reply::Late => {
             Ok(respond::accepted(id, InstanceStatus::of_row(&instance)))
@@ -258,19 +262,19 @@ async fn run_to_rest(
     }
 }
 
-async fn state_of(app: &App, seen: &Seen) -> Response {
-    let id = &seen.instance.id;
+async fn state_of(app: &App, seen: Seen) -> Response {
+    let id = seen.instance.id.clone();
     let mut view = seen.view(app).await;
     view["output"] = large::whole(app, seen.state().output.clone()).await.into();
     if seen.status() == SubStatus::Faulted {
         let incidents = &seen.state().incidents;
         let messages: Vec<_> = incidents.iter().map(|i| i.message.clone()).collect();
         return respond::of_instance(
-            id,
-            respond::faulted(id, &messages).with("workflowState", view),
+            &id,
+            respond::faulted(&id, &messages).with("workflowState", view),
         );
     }
-    respond::of_instance(id, Json(json!({"workflowState": view})))
+    respond::of_instance(&id, seen.answer(app, &json!({"workflowState": view})))
 }
 
 /// Starts the published version and answers as soon as the start is accepted.

@@ -36,7 +36,8 @@ pub(super) struct ScheduleResumption {
     catch_up: bool,
 }
 
-/// Lists the schedules of published definitions: those that fire next first.
+/// Lists the schedules of published definitions: those that fire next first. One that is paused keeps
+/// its place.
 #[utoipa::path(get, path = "/schedules", tag = "schedules",
     params(("definitionId" = Option<String>, Query), ("isPaused" = Option<bool>, Query),
         ("upcoming" = Option<u64>, Query, maximum = 100), ("page" = Option<u64>, Query),

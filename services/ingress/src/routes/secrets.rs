@@ -44,7 +44,10 @@ pub(super) struct SecretSummary {
     tags: Vec<String>,
     /// `Active`, `Expired` or `Revoked`.
     status: &'static str,
+    /// The version that is read; null if the secret is expired or revoked.
     current_version: Option<i64>,
+    /// The number of its newest version, also of a secret that is expired or revoked.
+    version: i64,
     created_at: String,
     updated_at: Option<String>,
     expires_at: Option<String>,
@@ -403,6 +406,7 @@ fn summary(app: &App, secret: &Secret) -> SecretSummary {
         tags,
         status,
         current_version: (status == "Active").then_some(secret.version),
+        version: secret.version,
         created_at: secret.created_at.to_string(),
         updated_at: secret.updated_at.map(|at| at.to_string()),
         expires_at: secret.expires_at.map(|at| at.to_string()),

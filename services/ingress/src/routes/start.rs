@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use model::Map;
 use protocol::ReplyWhen;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::definitions::definition_id;
@@ -249,9 +249,11 @@ pub(super) async fn begun(
             Ok(respond::of_instance(id, Json(status)))
         }
         Reply::Done => {
-            let seen = record::get(app, id).await?;
-            let status = InstanceStatus::of_seen(&seen).whole(app).await;
-            Ok(respond::of_instance(id, Json(status)))
+            let Some(seen) = record::get_after(app, id).await? else {
+                return Ok(respond::accepted(id, InstanceStatus::of_row(&instance)));
+            };
+            let status = json!(InstanceStatus::of_seen(&seen).whole(app).await);
+            Ok(respond::of_instance(id, seen.answer(app, &status)))
         }
         Reply::Accepted | Reply::Late => {
             Ok(respond::accepted(id, InstanceStatus::of_row(&instance)))

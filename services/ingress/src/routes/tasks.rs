@@ -191,7 +191,7 @@ async fn end_leased(
     let id = CommandId::new(model::derived(&["task", &lease.task_id, &attempt, what]));
     let seen = record::find(app, &lease.instance_id).await?;
     if let Some(seen) = seen.filter(|seen| seen.has_applied(&id)) {
-        return resume::answer(app, &seen, Reply::Done).await;
+        return resume::answer(app, &seen.into_row(), Reply::Done).await;
     }
     if waiting(app, &lease.task_id).await?.is_none() {
         return Err(over(lease));
@@ -226,7 +226,7 @@ async fn bring(
     let task_id = report.task_id.clone();
     let report = TaskCompleted { result: lightened_one(app, report.result).await?, ..report };
     if let Some(found) = waiting(app, &task_id).await? {
-        let seen = record::get(app, &found.instance_id).await?;
+        let row = record::get(app, &found.instance_id).await?.into_row();
         let body = Resume {
             instance_id: found.instance_id,
             bookmark_id: Some(found.bookmark.id),
@@ -237,7 +237,7 @@ async fn bring(
         let note = app.note(&asking.caller, what, &task_id, details);
         let reply = resume::send(app, asking, body, patience).await;
         let reply = note.together().replied(reply).await?;
-        return resume::answer(app, &seen, reply).await;
+        return resume::answer(app, &row, reply).await;
     }
     let note = app.note(&asking.caller, what, &task_id, Value::Null);
     let reply = keep(app, asking, report, patience).await;

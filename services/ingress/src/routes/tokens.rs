@@ -26,7 +26,7 @@ use crate::pipeline::identify::Asking;
 use crate::pipeline::reply::{Patience, Reply};
 use crate::present::shape;
 use crate::problem::ProblemBody;
-use crate::{App, Problem, record};
+use crate::{App, Problem, record, respond};
 
 /// The characters of a token's hash that the audit log shows.
 const MARK_CHARS: usize = 16;
@@ -173,8 +173,13 @@ async fn go_on(
     let body = Resume { instance_id, bookmark_id, input, ..Resume::default() };
     let pending = resume::pending(app, asking, body, patience)?;
     let reply = redeem(app, asking, token, pending, patience).await?;
-    let seen = record::get(app, &token.instance_id).await?;
-    resume::answer(app, &seen, reply).await
+    match record::get_after(app, &token.instance_id).await? {
+        Some(seen) => resume::answer(app, &seen.into_row(), reply).await,
+        None => {
+            let id = &token.instance_id;
+            Ok(respond::accepted(id, json!({"workflowInstanceId": id})))
+        }
+    }
 }
 
 /// The bookmark of the activity with this node id, which a migration may have changed since the token was

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::header::CONTENT_DISPOSITION;
 use axum::response::{IntoResponse, Response};
@@ -105,6 +104,7 @@ pub(super) async fn restart(
         false => Patience::Until(ReplyWhen::Committed, prefer.within(app.config.answer_time_max)),
     };
     let details = json!({ "activityId": activity_id });
+    let row = seen.into_row();
     let note = app.note(&asking.caller, "instance.restart", row.id.as_str(), details);
     begun(&app, &asking, beginning, patience, Some(note)).await
 }
@@ -237,7 +237,7 @@ pub(super) async fn export(
     let file = exported(&app, &seen, Contents { bookmarks: true, journal: true }).await?;
     app.audit_later(&caller, "instance.export", seen.instance.id.as_str(), Value::Null).await;
     let attached = format!("attachment; filename=\"{}\"", transfers::file_name(&id));
-    Ok(([(CONTENT_DISPOSITION, attached)], Json(file)))
+    Ok(([(CONTENT_DISPOSITION, attached)], seen.answer(&app, &file)))
 }
 
 /// What an export has of an instance beside its state.

@@ -10,6 +10,7 @@ use axum::response::{IntoResponse as _, Response};
 use model::{InstanceId, VersionId, depth, json as exact};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use store::Room;
 use utoipa::ToSchema;
 
 use super::bulk::{bounded, each_once};
@@ -22,7 +23,7 @@ use crate::body::{Body, BytesMax, Params, content_type, parse, read};
 use crate::pipeline::identify::Asking;
 use crate::present::shape;
 use crate::problem::ProblemBody;
-use crate::{App, Problem, record};
+use crate::{App, Problem, record, states};
 
 /// Bytes of the files of one export together.
 const EXPORT_BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -111,7 +112,7 @@ async fn several(
     bounded(ids.len())?;
     let ids = each_once(ids);
     let is_one = ids.len() == 1;
-    let (mut packed, mut total) = (Vec::new(), 0);
+    let (mut packed, mut total, mut room) = (Vec::new(), 0, Room::default());
     for id in &ids {
         let seen = record::get(app, &InstanceId::new(id.as_str())).await?;
         let bytes = format!("{:#}\n", exported(app, &seen, contents).await?).into_bytes();
@@ -123,6 +124,9 @@ async fn several(
             )));
         }
         packed.push(Packed { name: file_name(id), bytes });
+        if is_one {
+            room = seen.into_room();
+        }
     }
     for id in &ids {
         app.audit_later(caller, "instance.export", id, Value::Null).await;
@@ -132,7 +136,8 @@ async fn several(
         None => Ok(StatusCode::NO_CONTENT.into_response()),
         Some(one) if is_one => {
             let kind = (CONTENT_TYPE, "application/json".to_owned());
-            Ok(([attached(&one.name), kind], one.bytes).into_response())
+            let body = states::body(app, room, one.bytes);
+            Ok(([attached(&one.name), kind], body).into_response())
         }
         Some(last) => {
             packed.push(last);

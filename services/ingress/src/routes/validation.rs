@@ -159,7 +159,7 @@ mod tests {
     fn live(node: &str, address: Option<&str>) -> Member {
         let address = address.map(str::to_owned);
         let started_at = Timestamp::from_millis(0);
-        Member { node: node.to_owned(), roles: Vec::new(), started_at, address }
+        Member { node: node.to_owned(), roles: Vec::new(), started_at, address, version: None }
     }
 
     #[test]

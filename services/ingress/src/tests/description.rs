@@ -6,7 +6,7 @@ use axum::http::Request;
 use chassis::Auth;
 use serde_json::{Value, json};
 
-use super::world::World;
+use super::world::{BOUND, World};
 use crate::auth::permission;
 use crate::description::openapi_text;
 
@@ -84,6 +84,13 @@ async fn a_server_knows_its_name_and_the_live_nodes() {
     assert_eq!(body["node"], "node");
     assert_eq!(body["items"][0]["node"], "node");
     assert!(body["items"][0]["roles"].is_array(), "{body}");
+    assert_eq!(body["items"][0]["version"], chassis::version());
+    // A node whose version does not say it is listed without.
+    let _older = world.join("older", "timer").await;
+    let live = || world.app.cx.presence.live().len();
+    testkit::eventually("the node lives", BOUND, async || live() == 2).await;
+    let items = world.get("/elsa/api/nodes").await.expect(200)["items"].clone();
+    assert_eq!((&items[1]["node"], items[1].get("version")), (&json!("older"), None), "{items}");
 }
 
 #[test]

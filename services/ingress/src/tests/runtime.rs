@@ -42,6 +42,7 @@ async fn a_paused_cluster_keeps_its_commands_until_it_goes_on() {
     let before = world.get(&format!("{ADMIN}/status")).await.expect(200);
     assert_eq!(before["state"]["reason"], "None");
     assert_eq!(before["state"]["isAcceptingNewWork"], true);
+    assert_eq!(before["nodes"][0]["version"], chassis::version());
     let generation = before["state"]["generationId"].clone();
     let paused = world.admin("pause").await;
     assert_eq!(paused["state"]["reason"], "AdministrativePause");

@@ -50,6 +50,7 @@ async fn a_secret_is_made_changed_and_removed_and_its_value_is_never_answered() 
         "tags",
         "status",
         "currentVersion",
+        "version",
         "createdAt",
         "updatedAt",
         "expiresAt",
@@ -83,10 +84,9 @@ async fn a_secret_is_made_changed_and_removed_and_its_value_is_never_answered() 
     let body = json!({"search": "token"});
     let picked = send(&world, "POST", &format!("{API}/picker"), &body, 200).await;
     assert_eq!(picked["items"].as_array().unwrap().len(), 1);
-    assert_eq!(
-        send(&world, "POST", &format!("{one}/revoke"), &none, 200).await["status"],
-        "Revoked"
-    );
+    let revoked = send(&world, "POST", &format!("{one}/revoke"), &none, 200).await;
+    assert_eq!((&revoked["status"], &revoked["version"]), (&json!("Revoked"), &json!(2)));
+    assert_eq!(revoked["currentVersion"], Value::Null);
     let tested = send(&world, "POST", &format!("{one}/test"), &none, 200).await;
     assert_eq!(tested, json!({"succeeded": false, "error": "the secret is revoked"}));
     let picked = send(&world, "POST", &format!("{API}/picker"), &none, 200).await;

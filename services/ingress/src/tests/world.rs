@@ -216,6 +216,7 @@ impl World {
             roles: roles.iter().map(|role| (*role).to_owned()).collect(),
             started_at: clock.now(),
             address: None,
+            version: Some(chassis::version().to_owned()),
         };
         let nodes = bus.kv(Bucket::Nodes);
         let presence =
@@ -283,6 +284,7 @@ impl World {
             roles: vec![role.to_owned()],
             started_at: self.base.clock.now(),
             address: None,
+            version: None,
         };
         let (nodes, nonces) = (self.base.bus.kv(Bucket::Nodes), testkit::nonces());
         Presence::join(nodes, me, Duration::from_secs(30), nonces).await.unwrap()

@@ -38,6 +38,7 @@ fn member(node: &str, roles: &[&str]) -> Member {
         roles: roles.iter().map(|role| (*role).to_owned()).collect(),
         started_at: ago(600),
         address: None,
+        version: None,
     }
 }
 

@@ -3,9 +3,9 @@
 mod condition;
 mod operate;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use model::limits::PAGE_ITEMS_MAX;
-use model::{InstanceId, SubStatus};
+use model::{InstanceId, SubStatus, Timestamp};
 use serde_json::{Value, json};
 
 use crate::client::{Client, ClientArgs};
@@ -82,6 +82,15 @@ struct ListArgs {
     /// 'Customer^=Mu' (begins with). Repeat it for more; the operators are = != > >= < <= ^=
     #[arg(long = "where", value_name = "CONDITION")]
     conditions: Vec<Condition>,
+    /// Created at this time or later, such as 2026-03-28T23:30:00Z
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    since: Option<Timestamp>,
+    /// Created at this time or before
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    until: Option<Timestamp>,
+    /// The time that --since and --until compare
+    #[arg(long, value_enum, default_value_t, value_name = "TIME")]
+    by: TimeOf,
     /// At most this many
     #[arg(
         long,
@@ -90,6 +99,65 @@ struct ListArgs {
         value_parser = clap::value_parser!(u64).range(1..=PAGE_ITEMS_MAX)
     )]
     limit: u64,
+}
+
+/// A time of an instance.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum TimeOf {
+    /// When it was created
+    #[default]
+    Created,
+    /// When it changed last
+    Updated,
+    /// When it ended
+    Finished,
+}
+
+impl TimeOf {
+    /// Its name in the API.
+    fn column(self) -> &'static str {
+        match self {
+            Self::Created => "CreatedAt",
+            Self::Updated => "UpdatedAt",
+            Self::Finished => "FinishedAt",
+        }
+    }
+}
+
+fn time(text: &str) -> Result<Timestamp, String> {
+    Timestamp::parse(text).map_err(|error| error.to_string())
+}
+
+impl ListArgs {
+    /// The request of the API that selects these instances.
+    fn request(&self) -> Value {
+        let mut body = json!({"page": 0, "pageSize": self.limit});
+        let members = [
+            ("definitionId", self.definition.clone()),
+            ("subStatus", self.status.map(|status| status.to_string())),
+            ("correlationId", self.correlation_id.clone()),
+            ("searchTerm", self.search.clone()),
+        ];
+        for (name, value) in members {
+            if let Some(value) = value {
+                body[name] = json!(value);
+            }
+        }
+        if !self.conditions.is_empty() {
+            body["variableFilters"] = self.conditions.iter().map(Condition::body).collect();
+        }
+        let bounds = [("GreaterThanOrEqual", self.since), ("LessThanOrEqual", self.until)];
+        let column = self.by.column();
+        let times: Vec<_> = bounds
+            .into_iter()
+            .filter_map(|(operator, at)| Some((operator, at?)))
+            .map(|(operator, at)| json!({"column": column, "operator": operator, "timestamp": at}))
+            .collect();
+        if !times.is_empty() {
+            body["timestampFilters"] = json!(times);
+        }
+        body
+    }
 }
 
 /// Runs one of the `instance` commands.
@@ -120,22 +188,7 @@ fn known(id: &str) -> Result<InstanceId, Failure> {
 }
 
 async fn list(client: &Client, filter: &ListArgs, format: Format) -> Result<(), Failure> {
-    let mut body = json!({"page": 0, "pageSize": filter.limit});
-    let members = [
-        ("definitionId", filter.definition.clone()),
-        ("subStatus", filter.status.map(|status| status.to_string())),
-        ("correlationId", filter.correlation_id.clone()),
-        ("searchTerm", filter.search.clone()),
-    ];
-    for (name, value) in members {
-        if let Some(value) = value {
-            body[name] = json!(value);
-        }
-    }
-    if !filter.conditions.is_empty() {
-        body["variableFilters"] = filter.conditions.iter().map(Condition::body).collect();
-    }
-    let answer = client.post("/workflow-instances", &body).await?.body;
+    let answer = client.post("/workflow-instances", &filter.request()).await?.body;
     if format == Format::Json {
         return output::json(&answer);
     }
@@ -226,4 +279,41 @@ async fn cancel(
         return Err(Failure::new(Kind::Conflict, format!("{id} has ended before: it is {status}")));
     }
     output::done(format, &format!("{id} is cancelled"), &answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        list: ListArgs,
+    }
+
+    fn request(options: &str) -> Value {
+        let words = ["ls"].into_iter().chain(options.split_whitespace());
+        Line::try_parse_from(words).unwrap().list.request()
+    }
+
+    #[test]
+    fn a_list_has_the_times_that_are_asked_for() {
+        assert_eq!(request("--limit 7"), json!({"page": 0, "pageSize": 7}));
+        let created = request("--definition order --since 2026-03-28T23:30:00Z");
+        assert_eq!(
+            created["timestampFilters"],
+            json!([{"column": "CreatedAt", "operator": "GreaterThanOrEqual",
+                "timestamp": "2026-03-28T23:30:00.000Z"}])
+        );
+        let finished = request("--until 2026-03-28T23:30:00+01:00 --by finished");
+        assert_eq!(
+            finished["timestampFilters"],
+            json!([{"column": "FinishedAt", "operator": "LessThanOrEqual",
+                "timestamp": "2026-03-28T22:30:00.000Z"}])
+        );
+        let wrong = Line::try_parse_from(["ls", "--since", "yesterday"]).err().unwrap();
+        assert!(wrong.to_string().contains("yesterday"), "{wrong}");
+    }
 }

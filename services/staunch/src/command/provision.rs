@@ -2,7 +2,7 @@
 
 use chassis::Settings;
 use clap::Args;
-use node::Placement;
+use node::{Placement, Repaired};
 use protocol::subject;
 use serde_json::{Value, json};
 
@@ -32,6 +32,10 @@ pub(crate) struct ProvisionArgs {
     /// Changes nothing; fails if something is missing or differs, and names it
     #[arg(long)]
     pub(crate) check: bool,
+    /// First makes buckets in memory anew that get no leader, as after a restart of two of three
+    /// nats-servers of which the third does not come back; refuses while a stream in files has none either
+    #[arg(long, conflicts_with = "check")]
+    pub(crate) repair: bool,
     /// A type of tasks (`taskName`, or `taskName@2` for version 2): also creates the consumer from
     /// which its workers pull, which else is made with its first task; may be repeated
     #[arg(long, value_name = "TASK", conflicts_with = "check", value_parser = input::task_kind)]
@@ -52,7 +56,8 @@ impl ProvisionArgs {
 }
 
 /// Creates streams, consumers and buckets that are missing, and updates those that differ; with
-/// `check`, only compares. With `claim`, makes the broker belong to the database.
+/// `check`, only compares. With `repair`, first makes buckets in memory anew that have no leader. With
+/// `claim`, makes the broker belong to the database.
 ///
 /// # Errors
 /// When the broker does not answer, or a stream or bucket cannot be created or differs.
@@ -62,6 +67,12 @@ pub(crate) async fn run(
     format: Format,
 ) -> Result<(), Failure> {
     let bus = node::connect(settings).await?;
+    let repaired = if args.repair { bus.repair().await.map_err(refused)? } else { Vec::new() };
+    if args.repair {
+        for line in repair_lines(&repaired) {
+            say::message(&line);
+        }
+    }
     if !args.check {
         bus.provision(args.placement()).await.map_err(refused)?;
     }
@@ -85,9 +96,9 @@ pub(crate) async fn run(
                 "messages": stream.messages})
         });
         let streams: Vec<Value> = streams.collect();
-        return output::json(
-            &json!({"version": status.version, "streams": streams, "workers": consumers}),
-        );
+        let repaired: Vec<_> = repaired.iter().map(|one| one.stream.as_str()).collect();
+        return output::json(&json!({"version": status.version, "streams": streams,
+            "workers": consumers, "repaired": repaired}));
     }
     let rows = status.streams.iter().map(|stream| {
         let (replicas, messages) = (stream.replicas.to_string(), stream.messages.to_string());
@@ -105,6 +116,24 @@ pub(crate) async fn run(
         say::message(&moving);
     }
     Ok(())
+}
+
+/// What the repair has done.
+fn repair_lines(repaired: &[Repaired]) -> Vec<String> {
+    if repaired.is_empty() {
+        return vec!["each bucket in memory has a leader: there was nothing to repair".to_owned()];
+    }
+    let lines = repaired.iter().map(|Repaired { stream, has_one_copy }| {
+        let copies = match has_one_copy {
+            true => {
+                ", with one copy, since too few nats-servers are known for more: run `staunch provision \
+                 --replicas 3` when they are there"
+            }
+            false => "",
+        };
+        format!("{stream} had no leader and was made anew{copies}; the nodes fill it by themselves")
+    });
+    lines.collect()
 }
 
 /// What has not arrived in its new cluster yet: NATS copies it there, and goes on meanwhile.
@@ -129,7 +158,19 @@ fn refused(error: bus::Error) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::moving;
+    use super::{Repaired, moving, repair_lines};
+
+    #[test]
+    fn a_repair_says_what_it_made_anew_and_what_is_left_to_do() {
+        let one = |has_one_copy| Repaired { stream: "KV_staunch_leases".to_owned(), has_one_copy };
+        assert!(repair_lines(&[])[0].contains("nothing to repair"));
+        let said = repair_lines(&[one(false), one(true)]);
+        assert!(
+            said[0].starts_with("KV_staunch_leases had no leader and was made anew;"),
+            "{said:?}"
+        );
+        assert!(!said[0].contains("--replicas") && said[1].contains("--replicas 3"), "{said:?}");
+    }
 
     #[test]
     fn what_is_on_its_way_to_another_cluster_is_said() {

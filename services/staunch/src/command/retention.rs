@@ -14,12 +14,14 @@ use store::Store;
 use timer::{Group, Report, Retention, Rules};
 use tokio_util::sync::CancellationToken;
 
+use super::NATS_SETTINGS;
 use crate::interrupt::interrupted;
 use crate::output::{self, Format};
 use crate::{Failure, say};
 
-/// The settings that the help shows: those that decide what is removed, and those of the connections.
-const SHOWN: [&str; 18] = [
+/// What the help shows beside the settings of the connection to NATS: what decides what is removed, and the
+/// settings of the database.
+const SHOWN: [&str; 11] = [
     "config",
     "retain-finished",
     "retain-cancelled",
@@ -31,13 +33,6 @@ const SHOWN: [&str; 18] = [
     "database-pooler",
     "database-wait",
     "database-statement-time",
-    "nats-url",
-    "nats-creds",
-    "nats-nkey",
-    "nats-ca",
-    "nats-tls-cert",
-    "nats-tls-key",
-    "nats-wait",
 ];
 const OTHERS: &str = "Every other setting of the server is accepted, too: see `staunch config --help`. \
                       NATS is needed with retain-dead alone.";
@@ -66,7 +61,8 @@ pub(crate) enum Verb {
 /// Leaves the settings out of the help that decide nothing here. They are accepted all the same: a
 /// command takes every setting of the server.
 fn shown(argument: Arg) -> Arg {
-    let is_shown = argument.get_long().is_some_and(|name| SHOWN.contains(&name));
+    let is_shown = |name: &str| SHOWN.contains(&name) || NATS_SETTINGS.contains(&name);
+    let is_shown = argument.get_long().is_some_and(is_shown);
     argument.hide(!is_shown)
 }
 
@@ -218,7 +214,7 @@ mod tests {
         command.build();
         let run = command.find_subcommand_mut("run").unwrap();
         let help = run.render_long_help().to_string();
-        for name in SHOWN.into_iter().chain(["dry-run"]) {
+        for name in SHOWN.into_iter().chain(NATS_SETTINGS).chain(["dry-run"]) {
             assert!(
                 help.contains(&format!("--{name} ")) || help.contains(&format!("--{name}\n")),
                 "{name}: {help}"

@@ -118,16 +118,8 @@ fn show(status: &Value, format: Format) -> Result<(), Failure> {
         return output::json(status);
     }
     let list = |name: &str| status.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
-    let nodes = list("nodes");
-    let rows = nodes.iter().map(|node| {
-        let text = |name: &str| output::text(node, name);
-        let state = match text("state") {
-            state if state.is_empty() => "no answer".to_owned(),
-            state => state,
-        };
-        vec![text("node"), state, text("commands"), text("instances")]
-    });
-    output::table(&["NODE", "STATE", "COMMANDS", "INSTANCES"], &rows.collect::<Vec<_>>())?;
+    let rows: Vec<_> = list("nodes").iter().map(cells).collect();
+    output::table(&["NODE", "VERSION", "STATE", "COMMANDS", "INSTANCES"], &rows)?;
     for pause in list("pauses") {
         let text = |name: &str| output::text(&pause, name);
         let what = match text("node") {
@@ -145,6 +137,16 @@ fn show(status: &Value, format: Format) -> Result<(), Failure> {
         ));
     }
     Ok(())
+}
+
+/// The line of an executor.
+fn cells(node: &Value) -> Vec<String> {
+    let text = |name: &str, absent: &str| match output::text(node, name) {
+        text if text.is_empty() => absent.to_owned(),
+        text => text,
+    };
+    let (version, state) = (text("version", "-"), text("state", "no answer"));
+    vec![text("node", ""), version, state, text("commands", ""), text("instances", "")]
 }
 
 #[cfg(test)]
@@ -165,6 +167,15 @@ mod tests {
             |seconds: &str| Line::try_parse_from(["x", "drain", "--seconds", seconds]).is_ok();
         assert!(parses("1") && parses("30"));
         assert!(!parses("0") && !parses("31") && !parses("100000") && !parses("abc"));
+    }
+
+    #[test]
+    fn an_executor_is_shown_with_its_version_if_it_says_it() {
+        let node = json!({"node": "n1", "version": "0.2.0", "state": "Paused", "commands": 2,
+            "instances": 1});
+        assert_eq!(cells(&node), ["n1", "0.2.0", "Paused", "2", "1"]);
+        let older = json!({"node": "n2", "version": null, "state": null});
+        assert_eq!(cells(&older), ["n2", "-", "no answer", "", ""]);
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub(crate) struct ScheduleArgs {
 
 #[derive(Subcommand, Debug)]
 enum Verb {
-    /// Lists schedules, the next to fire first
+    /// Lists schedules, the next to fire first; one that is paused keeps its place
     Ls {
         /// Only those of this definition
         #[arg(long, value_name = "ID")]

@@ -87,6 +87,8 @@ async fn commands_that_look_create_no_streams() {
     assert!(streams >= 4, "{made:?}");
     let checked = run_in(here.path(), &["provision", "--check", "--nats-url", &url]).await;
     ended_with(&checked, 0, "has everything that Staunch needs");
+    let repaired = run_in(here.path(), &["provision", "--repair", "--nats-url", &url]).await;
+    ended_with(&repaired, 0, "each bucket in memory has a leader: there was nothing to repair");
     let dead = run_in(here.path(), &["dead", "ls", "-o", "json", "--nats-url", &url]).await;
     assert_eq!(json(&dead), Value::Array(Vec::new()));
     let leases = ["lease", "ls", "--nats-url", &url, "--server", "http://127.0.0.1:9"];
@@ -144,6 +146,7 @@ async fn one_reason_has_one_exit_code() {
         &["instance", "ls", "--limit", "0"],
         &["instance", "ls", "--limit", "9223372036854775808"],
         &["provision", "--replicas", "0"],
+        &["provision", "--repair", "--check"],
         &["provision", "--nats-url", &nats, "--nats-ca", "nope.pem"],
         &["server", "--nats-url", &nats, "--nats-ca", "nope.pem"],
         &["key", "ls", "--database-url", &wrong_mode],

@@ -1747,7 +1747,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the schedules of published definitions: those that fire next first. */
+        /**
+         * Lists the schedules of published definitions: those that fire next first. One that is paused keeps
+         *     its place.
+         */
         get: operations["get_schedules"];
         put?: never;
         post?: never;
@@ -4546,6 +4549,8 @@ export interface components {
             instances?: number | null;
             node: string;
             state?: string | null;
+            /** @description The version of Staunch that it runs. A node of an early version does not say it. */
+            version?: string | null;
         };
         /** @description A definition in Elsa's form, with the members that the short form of it has. */
         ExpandedDefinition: {
@@ -6260,6 +6265,8 @@ export interface components {
             roles: string[];
             /** Format: date-time */
             startedAt: string;
+            /** @description The version of Staunch that it runs. A node of an early version does not say it. */
+            version?: string | null;
         };
         /** @description The live nodes of the cluster. */
         Nodes: {
@@ -6572,7 +6579,10 @@ export interface components {
             items: {
                 /** Format: date-time */
                 createdAt: string;
-                /** Format: int64 */
+                /**
+                 * Format: int64
+                 * @description The version that is read; null if the secret is expired or revoked.
+                 */
                 currentVersion?: number | null;
                 description?: string | null;
                 displayName: string;
@@ -6589,6 +6599,11 @@ export interface components {
                 typeName: string;
                 /** Format: date-time */
                 updatedAt?: string | null;
+                /**
+                 * Format: int64
+                 * @description The number of its newest version, also of a secret that is expired or revoked.
+                 */
+                version: number;
             }[];
             /**
              * Format: int64
@@ -7266,7 +7281,10 @@ export interface components {
         SecretSummary: {
             /** Format: date-time */
             createdAt: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description The version that is read; null if the secret is expired or revoked.
+             */
             currentVersion?: number | null;
             description?: string | null;
             displayName: string;
@@ -7283,6 +7301,11 @@ export interface components {
             typeName: string;
             /** Format: date-time */
             updatedAt?: string | null;
+            /**
+             * Format: int64
+             * @description The number of its newest version, also of a secret that is expired or revoked.
+             */
+            version: number;
         };
         /** @description Whether a secret can be used. */
         SecretTested: {
@@ -10226,7 +10249,8 @@ export interface operations {
                      *           "commands": 1,
                      *           "instances": 1,
                      *           "node": "node-1",
-                     *           "state": "text"
+                     *           "state": "text",
+                     *           "version": "text"
                      *         }
                      *       ],
                      *       "pauses": [
@@ -10322,7 +10346,8 @@ export interface operations {
                      *           "commands": 1,
                      *           "instances": 1,
                      *           "node": "node-1",
-                     *           "state": "text"
+                     *           "state": "text",
+                     *           "version": "text"
                      *         }
                      *       ],
                      *       "pauses": [
@@ -10427,7 +10452,8 @@ export interface operations {
                      *           "commands": 1,
                      *           "instances": 1,
                      *           "node": "node-1",
-                     *           "state": "text"
+                     *           "state": "text",
+                     *           "version": "text"
                      *         }
                      *       ],
                      *       "pauses": [
@@ -16401,17 +16427,21 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "node": "node-1",
                      *       "items": [
                      *         {
-                     *           "address": "192.0.2.7",
                      *           "node": "node-1",
                      *           "roles": [
-                     *             "order-clerk"
+                     *             "ingress",
+                     *             "executor",
+                     *             "timer",
+                     *             "cache-notifier"
                      *           ],
-                     *           "startedAt": "2026-01-31T08:00:00.000Z"
+                     *           "startedAt": "2026-01-31T08:00:00.000Z",
+                     *           "address": "http://192.0.2.7:5001",
+                     *           "version": "0.1.0"
                      *         }
-                     *       ],
-                     *       "node": "node-1"
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["Nodes"];
@@ -17261,7 +17291,8 @@ export interface operations {
                      *             "production"
                      *           ],
                      *           "typeName": "String",
-                     *           "updatedAt": "2026-01-31T08:00:00.000Z"
+                     *           "updatedAt": "2026-01-31T08:00:00.000Z",
+                     *           "version": 3
                      *         }
                      *       ],
                      *       "totalCount": 1
@@ -17325,7 +17356,8 @@ export interface operations {
                      *         "production"
                      *       ],
                      *       "typeName": "String",
-                     *       "updatedAt": "2026-01-31T08:00:00.000Z"
+                     *       "updatedAt": "2026-01-31T08:00:00.000Z",
+                     *       "version": 3
                      *     }
                      */
                     "application/json": components["schemas"]["SecretSummary"];
@@ -17441,7 +17473,8 @@ export interface operations {
                      *             "production"
                      *           ],
                      *           "typeName": "String",
-                     *           "updatedAt": "2026-01-31T08:00:00.000Z"
+                     *           "updatedAt": "2026-01-31T08:00:00.000Z",
+                     *           "version": 3
                      *         }
                      *       ]
                      *     }
@@ -17501,7 +17534,8 @@ export interface operations {
                      *         "production"
                      *       ],
                      *       "typeName": "String",
-                     *       "updatedAt": "2026-01-31T08:00:00.000Z"
+                     *       "updatedAt": "2026-01-31T08:00:00.000Z",
+                     *       "version": 3
                      *     }
                      */
                     "application/json": components["schemas"]["SecretSummary"];
@@ -17570,7 +17604,8 @@ export interface operations {
                      *         "production"
                      *       ],
                      *       "typeName": "String",
-                     *       "updatedAt": "2026-01-31T08:00:00.000Z"
+                     *       "updatedAt": "2026-01-31T08:00:00.000Z",
+                     *       "version": 3
                      *     }
                      */
                     "application/json": components["schemas"]["SecretSummary"];
@@ -17643,7 +17678,8 @@ export interface operations {
                      *         "production"
                      *       ],
                      *       "typeName": "String",
-                     *       "updatedAt": "2026-01-31T08:00:00.000Z"
+                     *       "updatedAt": "2026-01-31T08:00:00.000Z",
+                     *       "version": 3
                      *     }
                      */
                     "application/json": components["schemas"]["SecretSummary"];
@@ -17738,7 +17774,8 @@ export interface operations {
                      *         "production"
                      *       ],
                      *       "typeName": "String",
-                     *       "updatedAt": "2026-01-31T08:00:00.000Z"
+                     *       "updatedAt": "2026-01-31T08:00:00.000Z",
+                     *       "version": 3
                      *     }
                      */
                     "application/json": components["schemas"]["SecretSummary"];
@@ -17805,7 +17842,8 @@ export interface operations {
                      *         "production"
                      *       ],
                      *       "typeName": "String",
-                     *       "updatedAt": "2026-01-31T08:00:00.000Z"
+                     *       "updatedAt": "2026-01-31T08:00:00.000Z",
+                     *       "version": 3
                      *     }
                      */
                     "application/json": components["schemas"]["SecretSummary"];

@@ -57,12 +57,12 @@ function Rail() {
             to={to}
             title={t.rail[key]}
             aria-current={here ? "page" : undefined}
-            className={`relative flex h-11 items-center gap-3 px-[18px] md:h-10 ${isInBar(at, pages.length) ? "" : "max-md:hidden"} ${here ? "bg-accent-soft font-medium text-accent" : "text-soft hover:bg-sunken hover:text-ink"}`}
+            className={`relative flex h-11 items-center gap-3 px-[18px] max-[22rem]:px-3 md:h-10 ${isInBar(at, pages.length) ? "" : "max-md:hidden"} ${here ? "bg-accent-soft font-medium text-accent" : "text-soft hover:bg-sunken hover:text-ink"}`}
           >
             <Icon name={icon} size={20} />
             <span className="text-sm max-[1399px]:sr-only">{t.rail[key]}</span>
             {count !== undefined && count > 0 && (
-              <span className="absolute top-0.5 left-8 rounded-full bg-faulted px-1.5 text-[0.6875rem] leading-4 font-medium text-raised min-[1400px]:static min-[1400px]:ml-auto">
+              <span className="absolute top-0.5 right-0.5 min-w-4 rounded-full bg-faulted px-1 text-center text-[0.6875rem] leading-4 font-medium text-raised min-[1400px]:static min-[1400px]:ml-auto min-[1400px]:px-1.5">
                 {count > 99 ? "99+" : count}
               </span>
             )}

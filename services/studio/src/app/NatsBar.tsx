@@ -3,19 +3,32 @@ import { useCallback, useEffect, useRef, useSyncExternalStore } from "react";
 import { t } from "../text";
 import { Icon } from "../ui/Icon";
 import { Time } from "../ui/Time";
-import { heldSince, reachQuery } from "./nats";
+import { heldSince, NEEDED, type Needed, type Reach, reachesQuery } from "./nats";
 import { errorOf } from "./stale";
 
-/** Says that NATS is not reached, and as of when that is what the page has from it. */
-export function NatsBar() {
+/** Says that one of them is not reached, and as of when that is what the page has from it. */
+function Bar({ of, since }: { of: Needed; since: number | undefined }) {
+  const words = t.live.lost[of];
+  return (
+    <p className="flex flex-wrap items-center gap-x-2 border-b border-faulted bg-raised px-4 py-1 text-sm">
+      <Icon name="incidents" className="text-faulted" />
+      <span className="min-w-0 flex-1">
+        {words.is}{" "}
+        {since === undefined ? (
+          words.nothing
+        ) : (
+          <>
+            {words.asOf} <Time at={new Date(since).toISOString()} stands />
+          </>
+        )}
+      </span>
+    </p>
+  );
+}
+
+/** Asks again what failed while it was not reached. */
+function useReturn(reach: Reach | undefined) {
   const client = useQueryClient();
-  const reach = useQuery(reachQuery).data;
-  const cache = client.getQueryCache();
-  const subscribe = useCallback((listener: () => void) => cache.subscribe(listener), [cache]);
-  const since = useSyncExternalStore(subscribe, () => {
-    const active = cache.getAll().filter((query) => query.isActive());
-    return heldSince(active.map((query) => ({ at: query.state.dataUpdatedAt, error: errorOf(query) })));
-  });
   const wasLost = useRef(false);
   useEffect(() => {
     if (reach === "lost") wasLost.current = true;
@@ -23,23 +36,22 @@ export function NatsBar() {
     wasLost.current = false;
     void client.refetchQueries({ type: "active", predicate: (query) => Boolean(errorOf(query)) });
   }, [reach, client]);
+}
+
+/** Says that NATS or the database is not reached. */
+export function NatsBar() {
+  const cache = useQueryClient().getQueryCache();
+  const reaches = useQuery(reachesQuery).data;
+  const subscribe = useCallback((listener: () => void) => cache.subscribe(listener), [cache]);
+  const since = useSyncExternalStore(subscribe, () => {
+    const active = cache.getAll().filter((query) => query.isActive());
+    return heldSince(active.map((query) => ({ at: query.state.dataUpdatedAt, error: errorOf(query) })));
+  });
+  useReturn(reaches?.nats);
+  useReturn(reaches?.database);
   return (
     <div role="status">
-      {reach === "lost" && (
-        <p className="flex flex-wrap items-center gap-x-2 border-b border-faulted bg-raised px-4 py-1 text-sm">
-          <Icon name="incidents" className="text-faulted" />
-          <span className="min-w-0 flex-1">
-            {t.live.natsLost}{" "}
-            {since === undefined ? (
-              t.live.natsNothing
-            ) : (
-              <>
-                {t.live.natsAsOf} <Time at={new Date(since).toISOString()} stands />
-              </>
-            )}
-          </span>
-        </p>
-      )}
+      {NEEDED.map((one) => reaches?.[one] === "lost" && <Bar key={one} of={one} since={since} />)}
     </div>
   );
 }

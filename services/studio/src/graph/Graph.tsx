@@ -27,8 +27,19 @@ import { t } from "../text";
 import { Icon } from "../ui/Icon";
 import { StateIcon } from "../ui/State";
 import { type Change, changesOf, compare } from "./compare";
+import { LineWord } from "./LineWord";
 import { type Box, CARD, HEIGHT, type Mark, outline } from "./outline";
-import { currentOf, through, viewOf } from "./view";
+import {
+  currentOf,
+  isCut,
+  outcomesBy,
+  startOf,
+  through,
+  titlesOf,
+  turnBetween,
+  viewOf,
+  wordOf,
+} from "./view";
 import { useTypeWords } from "./words";
 
 interface CardData extends Record<string, unknown> {
@@ -38,7 +49,11 @@ interface CardData extends Record<string, unknown> {
   isDown: boolean;
   note?: string;
   change?: Change;
+  /** The outcomes that stand at its right side, where there are several. */
+  outcomes: readonly string[];
 }
+
+const NO_OUTCOMES: readonly string[] = [];
 
 type CardNode = Node<CardData, "card">;
 
@@ -77,7 +92,7 @@ const EDGE: Record<State, string> = {
 };
 
 const Card = memo(
-  ({ data: { box, mark, isRun, isDown, note, change }, selected, width }: NodeProps<CardNode>) => {
+  ({ data: { box, mark, isRun, isDown, note, change, outcomes }, selected, width }: NodeProps<CardNode>) => {
     const state = mark ? stateOf(mark.status) : "skipped";
     const changed = change && CHANGE[change];
     const edge = changed?.edge ?? (isRun ? EDGE[state] : "bg-accent");
@@ -103,55 +118,145 @@ const Card = memo(
           <span className={`text-xs font-medium ${changed.badge}`}>{t.definitions[change]}</span>
         )}
         {mark && <Ran mark={mark} />}
-        <Handle
-          type="source"
-          position={isDown ? Position.Bottom : Position.Right}
-          isConnectable={false}
-          className="invisible"
-        />
+        {(isDown || outcomes.length === 0) && (
+          <Handle
+            type="source"
+            position={isDown ? Position.Bottom : Position.Right}
+            isConnectable={false}
+            className="invisible"
+          />
+        )}
+        {!isDown &&
+          outcomes.map((outcome, at) => (
+            <Handle
+              key={outcome}
+              id={outcome}
+              type="source"
+              position={Position.Right}
+              isConnectable={false}
+              className="invisible"
+              style={{ top: `${((at + 0.5) * 100) / outcomes.length}%` }}
+            />
+          ))}
       </div>
     );
   },
 );
 
-type WayEdge = Edge<{ points?: { x: number; y: number }[] }, "way">;
+type WayEdge = Edge<
+  {
+    word: string;
+    points?: { x: number; y: number }[];
+    wordAt?: { x: number; y: number };
+    /** The outcomes of its source, where there are several. */
+    outcomes: readonly string[];
+    className: string;
+  },
+  "way"
+>;
 
 const WayLine = memo((edge: EdgeProps<WayEdge>) => {
-  const points = edge.data?.points;
-  const [step, stepX, stepY] = getSmoothStepPath(edge);
+  const { sourceX, sourceY, targetX, data, markerEnd } = edge;
+  const { word = "", points, wordAt, outcomes = NO_OUTCOMES, className = "" } = data ?? {};
   if (!points || points.length < 2) {
+    const isOn = targetX > sourceX;
+    const turn = turnBetween(sourceX, targetX, outcomes.length > 0 ? outcomes : [word]);
+    const [path] = getSmoothStepPath({ ...edge, ...(isOn ? { centerX: turn } : {}) });
     return (
-      <BaseEdge path={step} label={edge.label} labelX={stepX} labelY={stepY} markerEnd={edge.markerEnd} />
+      <>
+        <BaseEdge path={path} markerEnd={markerEnd} />
+        {word && (
+          <LineWord
+            text={word}
+            at={{ x: sourceX + 6, y: sourceY - 1 }}
+            isBeginning
+            room={isOn ? Math.max(ROOM, targetX - sourceX - 10) : undefined}
+            className={className}
+          />
+        )}
+      </>
     );
   }
-  const middle = points[Math.floor(points.length / 2)];
+  const middle = wordAt ?? points[Math.floor(points.length / 2)];
   return (
-    <BaseEdge
-      path={through(points)}
-      label={edge.label}
-      labelX={middle?.x}
-      labelY={middle?.y}
-      markerEnd={edge.markerEnd}
-    />
+    <>
+      <BaseEdge path={through(points)} markerEnd={markerEnd} />
+      {word && middle && <LineWord text={word} at={middle} className={className} />}
+    </>
   );
 });
+
+/** A side of a card is as large as a handle of the library: a line begins at its outer edge. */
+const SIZE = 5;
+
+/** Where lines begin and end at a card: known without a look at the page, as another version has other outcomes. */
+function handlesOf(
+  width: number,
+  isDown: boolean,
+  outcomes: readonly string[],
+): NonNullable<Node["handles"]> {
+  const at = (x: number, y: number) => ({ x: x - SIZE / 2, y: y - SIZE / 2, width: SIZE, height: SIZE });
+  if (isDown)
+    return [
+      { type: "target", position: Position.Top, ...at(width / 2, 0) },
+      { type: "source", position: Position.Bottom, ...at(width / 2, HEIGHT) },
+    ];
+  const ids = outcomes.length > 0 ? outcomes : [undefined];
+  return [
+    { type: "target", position: Position.Left, ...at(0, HEIGHT / 2) },
+    ...ids.map((id, row) => ({
+      id,
+      type: "source" as const,
+      position: Position.Right,
+      ...at(width, ((row + 0.5) * HEIGHT) / ids.length),
+    })),
+  ];
+}
 
 const nodeTypes = { card: Card };
 const edgeTypes = { way: WayLine };
 
 const FIT = { maxZoom: 1, padding: 0.12 };
 const LARGE = 150;
+/** From this number of boxes on, there is an overview of all of them. */
+const MANY = 16;
+/** What a word beside a card has in any case, and how wide a graph is that has room for an overview, in pixels. */
+const ROOM = 36;
+const WIDE = 480;
+/** The overview, and that in a small one. The library draws its frame within one that is much wider than high. */
+const OVERVIEW = { width: 160, height: 120 };
+const SMALL = { width: 104, height: 64 };
 
 /** Shows the whole graph, or where one looks first, until one moves it: then it stays as one left it. */
-function Framing({ boxes, focus, isMoved }: { boxes: Box[]; focus?: Box; isMoved: () => boolean }) {
+function Framing({
+  boxes,
+  start,
+  focus,
+  isMoved,
+}: {
+  boxes: Box[];
+  start?: Box;
+  focus?: Box;
+  isMoved: () => boolean;
+}) {
   const flow = useReactFlow();
   const width = useStore((state) => state.width);
   const height = useStore((state) => state.height);
   useEffect(() => {
     if (width === 0 || height === 0 || isMoved()) return;
-    void flow.setViewport(viewOf(boxes, focus, { width, height }));
-  }, [flow, width, height, boxes, focus, isMoved]);
+    void flow.setViewport(viewOf(boxes, focus, { width, height }, start));
+  }, [flow, width, height, boxes, start, focus, isMoved]);
   return null;
+}
+
+/** All of a graph, small: of a large one, and of one that opens with a part of it, which shows that there is more. */
+function Overview({ boxes }: { boxes: readonly Box[] }) {
+  const width = useStore((state) => state.width);
+  const height = useStore((state) => state.height);
+  const hasMore = useMemo(() => isCut(boxes, { width, height }), [boxes, width, height]);
+  const isNarrow = width < WIDE;
+  if (!hasMore && (boxes.length < MANY || isNarrow)) return null;
+  return <MiniMap style={isNarrow ? SMALL : OVERVIEW} pannable zoomable ariaLabel={t.graph.miniMap} />;
 }
 
 interface Props {
@@ -185,18 +290,22 @@ export function Graph({ root, marks, before, notes, selected, onSelect, isNarrow
     () => (drawn.isDown ? undefined : narrowed(new Map(drawn.boxes.map((box) => [box.id, box])))),
     [drawn],
   );
+  const outcomes = useMemo(() => (drawn.isDown ? undefined : outcomesBy(drawn.boxes, drawn.ways)), [drawn]);
   const nodes = useMemo(
     () =>
       drawn.boxes.map((box): CardNode => {
         const mark = marks?.get(box.id);
         const change = changes?.get(box.id);
         const words = [box.name, box.about, mark && t.states[stateOf(mark.status)]];
+        const width = widths?.get(box.id) ?? CARD;
+        const ports = outcomes?.get(box.id) ?? NO_OUTCOMES;
         return {
           id: box.id,
           type: "card",
           position: { x: box.x, y: box.y },
-          width: widths?.get(box.id) ?? CARD,
+          width,
           height: HEIGHT,
+          handles: handlesOf(width, drawn.isDown, ports),
           selected: box.id === selected,
           ariaLabel: [...words, change && t.definitions[change]].filter(Boolean).join(", "),
           data: {
@@ -206,35 +315,39 @@ export function Graph({ root, marks, before, notes, selected, onSelect, isNarrow
             isDown: drawn.isDown,
             note: notes?.get(box.id),
             change,
+            outcomes: ports,
           },
         };
       }),
-    [drawn, widths, marks, notes, changes, selected],
+    [drawn, widths, outcomes, marks, notes, changes, selected],
   );
-  const edges = useMemo(
-    () =>
-      drawn.ways.map((way): WayEdge => {
-        const taken = marks === undefined || (marks.has(way.from) && marks.has(way.to));
-        return {
-          id: way.id,
-          source: way.from,
-          target: way.to,
-          label: way.word || undefined,
-          type: "way",
-          data: { points: way.points },
-          focusable: false,
-          className: way.isGone ? "gone" : taken ? "taken" : "untaken",
-          markerEnd: { type: MarkerType.ArrowClosed, width: 16, height: 16 },
-        };
-      }),
-    [drawn, marks],
-  );
+  const edges = useMemo(() => {
+    const titles = titlesOf(drawn.boxes);
+    const titleOf = (box: string) => titles.get(box) ?? box;
+    return drawn.ways.map((way): WayEdge => {
+      const taken = marks === undefined || (marks.has(way.from) && marks.has(way.to));
+      const ports = outcomes?.get(way.from) ?? NO_OUTCOMES;
+      const className = way.isGone ? "gone" : taken ? "taken" : "untaken";
+      return {
+        id: way.id,
+        source: way.from,
+        target: way.to,
+        sourceHandle: ports.length > 0 ? wordOf(way) : undefined,
+        ariaLabel: t.graph.lineFrom(titleOf(way.from), way.word, titleOf(way.to)),
+        type: "way",
+        data: { word: way.word, points: way.points, wordAt: way.wordAt, outcomes: ports, className },
+        focusable: false,
+        className,
+        markerEnd: { type: MarkerType.ArrowClosed, width: 16, height: 16 },
+      };
+    });
+  }, [drawn, outcomes, marks]);
   // Where one looks first is known with the first marks; what comes later does not move the picture.
   const [focused, setFocused] = useState<string>();
-  const current = currentOf(drawn.boxes, marks);
+  const start = startOf(drawn.boxes, drawn.ways);
+  const current = currentOf(drawn.boxes, marks, start);
   if (marks && current && focused === undefined) setFocused(current.id);
-  const focus =
-    drawn.boxes.find((box) => (changes ? changes.has(box.id) : box.id === focused)) ?? drawn.boxes[0];
+  const focus = drawn.boxes.find((box) => (changes ? changes.has(box.id) : box.id === focused)) ?? start;
   const moved = useRef(false);
   const isMoved = useCallback(() => moved.current, []);
   const move = () => {
@@ -267,7 +380,7 @@ export function Graph({ root, marks, before, notes, selected, onSelect, isNarrow
       onPaneClick={() => onSelect?.(undefined)}
       proOptions={{ hideAttribution: true }}
     >
-      <Framing key={String(isArranged)} boxes={drawn.boxes} focus={focus} isMoved={isMoved} />
+      <Framing key={String(isArranged)} boxes={drawn.boxes} start={start} focus={focus} isMoved={isMoved} />
       <Background gap={24} />
       <Controls
         className={isNarrow ? undefined : "at-top"}
@@ -291,9 +404,7 @@ export function Graph({ root, marks, before, notes, selected, onSelect, isNarrow
           </ControlButton>
         )}
       </Controls>
-      {drawn.boxes.length > 15 && (
-        <MiniMap className="max-md:hidden" pannable zoomable ariaLabel={t.graph.miniMap} />
-      )}
+      <Overview boxes={drawn.boxes} />
     </ReactFlow>
   );
 }

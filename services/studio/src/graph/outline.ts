@@ -39,6 +39,8 @@ export interface Way {
   isGone?: boolean;
   /** Where the way turns, if the layout says so. */
   points?: { x: number; y: number }[];
+  /** Where its word stands, if the layout keeps a place for it. */
+  wordAt?: { x: number; y: number };
 }
 
 export interface Outline {
@@ -171,7 +173,14 @@ function arrange(boxes: Box[], ways: Way[]): Outline {
       const place = graph.node(box.id);
       return { ...box, x: (place.x ?? 0) - WIDTH / 2, y: (place.y ?? 0) - HEIGHT / 2 };
     }),
-    ways: ways.map((way) => ({ ...way, points: graph.edge(way.from, way.to, way.id).points })),
+    ways: ways.map((way) => {
+      const { points, x, y } = graph.edge(way.from, way.to, way.id);
+      return {
+        ...way,
+        points,
+        ...(way.word && x !== undefined && y !== undefined ? { wordAt: { x, y } } : {}),
+      };
+    }),
     isDown: true,
   };
 }

@@ -14,6 +14,7 @@ import {
   toPlanFilter,
   toRequest,
   valueText,
+  versionOf,
 } from "./filters";
 
 const NOW = Date.parse("2026-11-25T12:00:00Z");
@@ -221,4 +222,14 @@ describe("a span", () => {
     [{ until: "2h" }, false],
     [{ since: "yesterday", until: "5h" }, false],
   ])("%j ends before it begins: %s", (span, isEmpty) => expect(isSpanEmpty(span, NOW)).toBe(isEmpty));
+});
+
+it("takes no number that no version can have", () => {
+  expect(versionOf("2147483647")).toBe(2_147_483_647);
+  for (const text of ["99999999999999999999", "2147483648", "-1", "two", "", undefined])
+    expect(versionOf(text)).toBeUndefined();
+  const search = { version: "99999999999999999999" };
+  expect(toRequest(fromAddress(search), NOW, 50).version).toBeUndefined();
+  // The page names it: the list is not narrowed by it.
+  expect(ignoredIn(search, NOW)).toEqual(search);
 });

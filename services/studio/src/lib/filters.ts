@@ -100,12 +100,21 @@ function oneOf<T extends string>(all: readonly T[], text: string | undefined, ot
 
 const whole = (text: string | undefined) => (text && /^\d+$/.test(text) ? Number(text) : undefined);
 
+/** The largest number of a version. */
+const VERSION_MAX = 2_147_483_647;
+
+/** The number of a version; undefined where no version can have it. */
+export function versionOf(text: string | undefined): number | undefined {
+  const version = whole(text);
+  return version !== undefined && version <= VERSION_MAX ? version : undefined;
+}
+
 export function fromAddress(search: Search): InstanceFilter {
   const states = split(search.state ?? "");
   return {
     text: search.q || undefined,
     definition: search.definition || undefined,
-    version: whole(search.version),
+    version: versionOf(search.version),
     states: STATES.filter((one) => states.includes(one)),
     incidents: search.incidents === "yes" ? true : search.incidents === "no" ? false : undefined,
     correlation: search.correlation || undefined,

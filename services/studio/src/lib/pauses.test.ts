@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { askable, isHalted } from "./pauses";
+import { askable, isClusterPaused, isHalted, pausedNodes } from "./pauses";
 
 const pause = (node?: string) => ({ node, by: "ada", since: "2026-01-31T08:00:00Z" });
 const state = (isAcceptingNewWork: boolean) => ({ generationId: "1", reason: "None", isAcceptingNewWork });
@@ -16,4 +16,11 @@ it("nothing runs while a pause leaves no executor that takes commands", () => {
   expect(isHalted({ state: state(false), pauses: [pause()] })).toBe(true);
   expect(isHalted({ state: state(true), pauses: [pause("n1")] })).toBe(false);
   expect(isHalted({ state: state(false), pauses: [] })).toBe(false);
+});
+
+it("the pause of a node is none of the cluster", () => {
+  expect(isClusterPaused([])).toBe(false);
+  expect(isClusterPaused([pause("n1")])).toBe(false);
+  expect(isClusterPaused([pause("n1"), pause()])).toBe(true);
+  expect(pausedNodes([pause("n1"), pause(), pause("n2")])).toEqual(["n1", "n2"]);
 });

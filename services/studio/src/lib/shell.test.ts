@@ -1,6 +1,19 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { session } from "../api/session";
-import { curl, curlJson, quoted, served, staunch, storesOf } from "./shell";
+import {
+  changes,
+  curl,
+  curlJson,
+  natsAlter,
+  natsApi,
+  natsCancel,
+  quoted,
+  reads,
+  served,
+  staunch,
+  storesOf,
+  token,
+} from "./shell";
 
 beforeEach(() => {
   // The page does not say which ways to sign in there are.
@@ -72,4 +85,44 @@ it("sends JSON", () => {
   expect(curlJson("/alterations/workflows/retry", { workflowInstanceIds: ["it's"] })).toBe(
     `curl -X POST -H "Content-Type: application/json" -d '{"workflowInstanceIds":["it'\\''s"]}' http://localhost/elsa/api/alterations/workflows/retry`,
   );
+});
+
+it("writes a name as one token of a subject, byte by byte", () => {
+  expect(token("order-7_a")).toBe("order-7_a");
+  expect(token("Acme.Ship it")).toBe("Acme=2EShip=20it");
+  expect(token("ä")).toBe("=C3=A4");
+  expect(token("")).toBe("=");
+});
+
+it("asks the API over NATS: the parts of the path are tokens, and the query is a header", () => {
+  expect(natsApi("GET", "/schedules?isPaused=true")).toBe(
+    "nats req staunch.api.http.get.schedules '' -H 'Staunch-Query: isPaused=true'",
+  );
+  expect(natsApi("POST", "/schedules/a%2Fb/pause")).toBe(
+    "nats req staunch.api.http.post.schedules.a=2Fb.pause ''",
+  );
+  session.set({ kind: "key", key: "mine" });
+  expect(natsApi("POST", "/alterations/dry-run", { names: ["it's"] })).toBe(
+    `nats req staunch.api.http.post.alterations.dry-run '{"names":["it'\\''s"]}' -H "Authorization: ApiKey $STAUNCH_API_KEY"`,
+  );
+});
+
+it("alters and cancels an instance over NATS by subjects of their own", () => {
+  expect(natsAlter("i-1", [{ type: "Retry" }])).toBe(
+    `nats req staunch.api.alter.i-1 '{"alterations":[{"type":"Retry"}]}'`,
+  );
+  expect(natsCancel("i-1")).toBe("nats req staunch.api.cancel.i-1 ''");
+  expect(natsCancel("i-1", "too late")).toBe(`nats req staunch.api.cancel.i-1 '{"reason":"too late"}'`);
+});
+
+it("has the same request for both tools", () => {
+  expect(reads("/schedules", { isPaused: undefined, definitionId: "a" })).toEqual({
+    nats: "nats req staunch.api.http.get.schedules '' -H 'Staunch-Query: definitionId=a'",
+    curl: "curl 'http://localhost/elsa/api/schedules?definitionId=a'",
+  });
+  expect(changes("DELETE", "/secrets/a").curl).toBe("curl -X DELETE http://localhost/elsa/api/secrets/a");
+  expect(changes("PUT", "/secrets/a", { scope: "b" })).toEqual({
+    nats: `nats req staunch.api.http.put.secrets.a '{"scope":"b"}'`,
+    curl: `curl -X PUT -H "Content-Type: application/json" -d '{"scope":"b"}' http://localhost/elsa/api/secrets/a`,
+  });
 });

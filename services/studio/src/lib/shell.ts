@@ -1,4 +1,4 @@
-import { ORIGIN } from "../api/base";
+import { ORIGIN, type Query, withQuery } from "../api/base";
 import { authorization } from "../api/session";
 import { type Way, waysOn } from "../api/ways";
 
@@ -48,5 +48,53 @@ export const curl = (path: string, flags = "", ways = waysOn()): string =>
   ].join(" ");
 
 /** A line of `curl` that sends this as JSON. */
-export const curlJson = (path: string, body: unknown): string =>
-  curl(path, `-X POST -H "Content-Type: application/json" -d ${quoted(JSON.stringify(body))}`);
+export const curlJson = (path: string, body: unknown, method = "POST"): string =>
+  curl(path, `-X ${method} -H "Content-Type: application/json" -d ${quoted(JSON.stringify(body))}`);
+
+/** A name as one token of a subject. */
+export const token = (name: string): string =>
+  [...new TextEncoder().encode(name)]
+    .map((byte) => {
+      const sign = String.fromCharCode(byte);
+      return /[\w-]/.test(sign) ? sign : `=${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+    })
+    .join("") || "=";
+
+const natsLine = (subject: string, body: unknown, ...headers: string[]): string =>
+  [`nats req ${quoted(subject)}`, quoted(body === undefined ? "" : JSON.stringify(body)), ...headers].join(
+    " ",
+  );
+
+/** A line of `nats` that asks the API, with credentials where the server wants some. */
+export function natsApi(method: string, path: string, body?: unknown, ways = waysOn()): string {
+  const [place = "", query] = path.split("?");
+  const parts = place.split("/").filter(Boolean);
+  return natsLine(
+    ["staunch.api.http", method.toLowerCase(), ...parts.map((part) => token(decodeURIComponent(part)))].join(
+      ".",
+    ),
+    body,
+    ...(query ? [`-H ${quoted(`Staunch-Query: ${query}`)}`] : []),
+    ...(authorization() ? [header(ways)] : []),
+  );
+}
+
+/** A line of `nats` that alters an instance; its command has no caller, and so no credentials. */
+export const natsAlter = (instance: string, alterations: readonly unknown[]): string =>
+  natsLine(`staunch.api.alter.${token(instance)}`, { alterations });
+
+/** A line of `nats` that cancels an instance. */
+export const natsCancel = (instance: string, reason?: string): string =>
+  natsLine(`staunch.api.cancel.${token(instance)}`, reason ? { reason } : undefined);
+
+/** The lines of a request that reads something. */
+export const reads = (path: string, query: Query = {}) => ({
+  nats: natsApi("GET", withQuery(path, query)),
+  curl: curl(withQuery(path, query)),
+});
+
+/** The lines of a request that changes something. */
+export const changes = (method: "POST" | "PUT" | "DELETE", path: string, body?: unknown) => ({
+  nats: natsApi(method, path, body),
+  curl: body === undefined ? curl(path, `-X ${method}`) : curlJson(path, body, method),
+});

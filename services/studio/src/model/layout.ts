@@ -36,6 +36,25 @@ export function narrowed(
 /** The letters of an outcome beside its card, and what stands before and after them. */
 const LETTER = 6;
 const AROUND_LABEL = 30;
+const OVERVIEW_MIN = 40;
+
+/** How high an overview is: a flat one covers no more of the page than it needs. */
+export function overviewHeight(of: { width: number; height: number }, width: number, most: number): number {
+  const whole = (width * of.height) / Math.max(of.width, 1) + OVERVIEW_MIN / 2;
+  return Math.round(Math.min(most, Math.max(OVERVIEW_MIN, whole)));
+}
+
+/** How far from its card a line turns that passes no names of outcomes, and what is free beside such a name. */
+export const TURN = 24;
+const BESIDE_NAME = 17;
+const NAME_MOST = 28;
+
+/** How far from its card a line turns: past the names of outcomes that stand there, with which it would cross. */
+export function turnOf(outcomes: readonly string[]): number {
+  const longest = outcomes.length > 1 ? Math.max(...outcomes.map((name) => name.length)) : 0;
+  return longest === 0 ? TURN : Math.max(TURN, BESIDE_NAME + Math.min(longest, NAME_MOST) * LETTER);
+}
+
 /** Lists are close together; between states there are the names of transitions. */
 const RANKS: Partial<Record<PageView["kind"], number>> = { list: 48, machine: 176 };
 

@@ -1,5 +1,7 @@
+import { createElement } from "react";
+import { renderToStaticMarkup } from "react-dom/server";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { giveBack, takeFocus } from "./Dialog";
+import { Confirm, giveBack, takeFocus } from "./Dialog";
 
 class Element {
   isConnected = true;
@@ -79,4 +81,21 @@ it("forgets what was opened beneath a dialog and is gone", () => {
   panel.isConnected = false;
   panel.canHaveFocus = true;
   expect(after(button)).toBe(button);
+});
+
+it("a question that has become needless says why, and offers no more than to close it", () => {
+  const asked = (isOver?: string) =>
+    renderToStaticMarkup(
+      createElement(
+        Confirm,
+        { title: "Cancel it", verb: "Cancel this instance", isOver, act: vi.fn(), onClose: vi.fn() },
+        "It ends for good.",
+      ),
+    );
+  expect(asked()).toContain("It ends for good.");
+  const over = asked("It had ended already.");
+  expect(over).toContain("It had ended already.");
+  expect(over).not.toContain("It ends for good.");
+  expect(over.match(/<button/g)).toHaveLength(1);
+  expect(over).not.toContain("Cancel this instance");
 });

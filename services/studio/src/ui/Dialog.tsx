@@ -56,7 +56,7 @@ export function Dialog({ title, onClose, children, wide }: Props) {
       ref={box}
       aria-labelledby={name}
       onClose={onClose}
-      className={`m-auto w-full rounded-md border border-line bg-raised p-5 text-ink shadow-panel ${wide ? "max-w-3xl" : "max-w-lg"}`}
+      className={`m-auto w-full rounded-md border border-line bg-raised p-5 text-left whitespace-normal text-ink shadow-panel ${wide ? "max-w-3xl" : "max-w-lg"}`}
     >
       <h2 id={name} className="mb-3 text-lg font-semibold">
         {visible(title)}
@@ -77,12 +77,24 @@ interface ConfirmProps {
   isMore?: boolean;
   /** It cannot be done as it is asked for. */
   disabled?: boolean;
+  /** Why there is nothing left to ask, where that has come meanwhile: it takes the place of the question. */
+  isOver?: string;
   act: () => Promise<unknown>;
   onClose: () => void;
 }
 
 /** Asks before something that cannot be undone. */
-export function Confirm({ title, verb, children, count, isMore, disabled, act, onClose }: ConfirmProps) {
+export function Confirm({
+  title,
+  verb,
+  children,
+  count,
+  isMore,
+  disabled,
+  isOver,
+  act,
+  onClose,
+}: ConfirmProps) {
   const [typed, setTyped] = useState("");
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
@@ -99,6 +111,20 @@ export function Confirm({ title, verb, children, count, isMore, disabled, act, o
       setBusy(false);
     }
   };
+  // What is being sent may be what ended it.
+  if (isOver !== undefined && !busy)
+    return (
+      <Dialog title={title} onClose={onClose}>
+        <p role="alert" className="text-sm">
+          {isOver}
+        </p>
+        <div className="mt-5 flex justify-end">
+          <Button autoFocus onClick={onClose}>
+            {t.close}
+          </Button>
+        </div>
+      </Dialog>
+    );
   return (
     <Dialog title={title} onClose={onClose}>
       <form

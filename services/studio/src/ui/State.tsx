@@ -66,6 +66,15 @@ export function StateBadge({ status, word }: { status: string; word?: string }) 
   );
 }
 
+/** The number of a version; one that is very long is cut, and whole on hover. */
+export function Version({ of }: { of: number }) {
+  return (
+    <span className="inline-block max-w-24 truncate align-bottom tabular-nums" title={`v${of}`}>
+      v{of}
+    </span>
+  );
+}
+
 export function Badge({
   children,
   tone = "plain",

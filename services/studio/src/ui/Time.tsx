@@ -32,3 +32,9 @@ export function Duration({ from, to }: { from: string; to?: string | null }) {
     </span>
   );
 }
+
+/** How long it takes until a time. */
+export function Left({ until }: { until: string }) {
+  const now = useNow();
+  return <Duration from={new Date(Math.min(now, Date.parse(until))).toISOString()} to={until} />;
+}

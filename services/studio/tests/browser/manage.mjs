@@ -95,6 +95,22 @@ export async function pause({ page, look }) {
   await look("cluster-paused");
   await named(page, "button", "Go on").click();
   await page.getByText("Takes commands").waitFor();
+
+  // A node that is paused by itself goes on by itself: the button of the header is for the whole cluster.
+  await page
+    .getByRole("button", { name: /^Actions of / })
+    .first()
+    .click();
+  await named(page, "menuitem", "Pause").click();
+  await page
+    .getByRole("dialog")
+    .getByRole("button", { name: /^Pause / })
+    .click();
+  await page.getByText(/Paused: (?!all nodes)/).waitFor();
+  assert.equal(await named(page, "button", "Go on").count(), 0);
+  await page.getByRole("button", { name: /^Go on: / }).click();
+  await page.getByText(/^Goes on: \S+\.$/).waitFor();
+  await page.getByText(/Paused: /).waitFor({ state: "detached" });
 }
 
 export async function access({ page, look }, { studio }) {
@@ -273,6 +289,13 @@ export async function phone({ page, look }, { studio, failed, waiting }) {
   const retry = page.getByRole("tabpanel").getByRole("button", { name: "Retry" });
   assert.ok((await retry.boundingBox()).y < 700, "what can be done is out of sight");
   await look("phone-instance");
+  const travel = page.getByRole("region", { name: "Travel in time" });
+  const [now, lines] = await Promise.all([
+    named(travel, "button", "Now").boundingBox(),
+    travel.getByText(/ lines?$/).boundingBox(),
+  ]);
+  const apart = Math.abs(now.y + now.height / 2 - lines.y - lines.height / 2);
+  assert.ok(apart < 8, "the button Now stands on a line of its own");
   for (const path of [`instances/${failed}?tab=timeline`, "incidents", "tasks", "schedules", "cluster"]) {
     await page.goto(`${studio}/${path}`);
     await page.getByRole("heading", { level: 1 }).waitFor();
@@ -300,6 +323,34 @@ export async function phone({ page, look }, { studio, failed, waiting }) {
     );
     assert.deepEqual(covered, [], "something lies over the buttons of the map");
   }
+  await page.setViewportSize({ width: 1440, height: 900 });
+}
+
+/** A large count of incidents stays within its place in the rail, and the page is no wider for it. */
+export async function badge({ page, look }, { studio }) {
+  const counts = "**/workflow-instances/query";
+  await page.route(counts, async (route) => {
+    if (!route.request().postDataJSON().hasIncidents) return route.fallback();
+    await route.fulfill({ json: { items: [], totalCount: 250 } });
+  });
+  for (const width of [375, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.goto(`${studio}/`);
+    const count = page.getByRole("navigation", { name: "Pages" }).first().getByText("99+");
+    await count.waitFor();
+    const [inner, outer] = await count.evaluate((part) =>
+      [part, part.closest("a")].map((one) => {
+        const { left, right } = one.getBoundingClientRect();
+        return { left, right };
+      }),
+    );
+    assert.ok(
+      inner.left >= outer.left && inner.right <= outer.right,
+      `the count hangs out of the rail at ${width}: ${JSON.stringify([inner, outer])}`,
+    );
+    await look(`badge-${width}`);
+  }
+  await page.unroute(counts);
   await page.setViewportSize({ width: 1440, height: 900 });
 }
 

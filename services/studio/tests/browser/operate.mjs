@@ -36,8 +36,15 @@ export async function schedules({ page, look }, { call }) {
   await row.getByRole("button").first().click();
   const panel = page.getByRole("complementary", { name: "Schedule" });
   await panel.getByText("Next times").waitFor();
-  assert.equal(await panel.getByRole("list").getByRole("listitem").count(), 20);
+  assert.equal(await panel.getByRole("list").getByRole("listitem").count(), 5);
   await look("schedule");
+  await panel.getByText("From a terminal").click();
+  for (const line of [
+    /^staunch schedule pause /,
+    /^staunch schedule trigger /,
+    /^nats req staunch\.api\.http\.post\.schedules\./,
+  ])
+    await panel.getByText(line).first().waitFor();
   await panel.getByRole("button", { name: "Pause", exact: true }).click();
   await panel
     .getByText(/^Paused by|^paused$/i)

@@ -4,6 +4,7 @@ import { dropped } from "./data.mjs";
 import { named, notice, rail } from "./find.mjs";
 import {
   access,
+  badge,
   german,
   labels,
   large,
@@ -388,6 +389,7 @@ export const steps = [
   crowd,
   flood,
   phone,
+  badge,
   large,
   larger,
   german,

@@ -177,6 +177,7 @@ fn member(node: &str) -> Member {
         roles: vec!["executor".to_owned()],
         started_at: Timestamp::from_millis(1),
         address: None,
+        version: None,
     }
 }
 

@@ -65,6 +65,7 @@ async fn join_as(bus: &MemoryBus, node: &str, started_at: i64, roles: &[&str]) -
         roles: roles.iter().map(|role| (*role).to_owned()).collect(),
         started_at: Timestamp::from_millis(started_at),
         address: Some("http://127.0.0.1:1".to_owned()),
+        version: Some("0.1.0".to_owned()),
     };
     Presence::join(bus.as_node(node).kv(Bucket::Nodes), me, TTL, nonces).await.unwrap()
 }
@@ -193,6 +194,7 @@ async fn a_node_that_cannot_join_says_so() {
         roles: Vec::new(),
         started_at: Timestamp::from_millis(0),
         address: None,
+        version: None,
     };
     let nonces: Nonces = Arc::new(|| "x".to_owned());
     let kv = bus.as_node("one").kv(Bucket::Nodes);
@@ -273,4 +275,19 @@ async fn a_role_that_nobody_has_is_known_since_its_last_node_went() {
     tokio::time::sleep(shown).await;
     assert_eq!(gateway.without_since("executor"), None);
     drop((timer, third));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_does_not_say_its_version_is_read() {
+    let (bus, _) = bus();
+    let kv = bus.kv(Bucket::Nodes);
+    let early = r#"{"node":"early","roles":["timer"],"startedAt":"2023-11-14T22:13:20.000Z"}"#;
+    kv.put_if("early", early.into(), 0, None, "early").await.unwrap();
+    let one = join(&bus, "one").await;
+    let said = |members: Vec<Member>| -> Vec<_> {
+        members.into_iter().map(|member| (member.node, member.version)).collect()
+    };
+    let expected = [("early".to_owned(), None), ("one".to_owned(), Some("0.1.0".to_owned()))];
+    assert_eq!(said(one.live()), expected);
+    assert_eq!(said(members(&*kv).await.unwrap()), expected);
 }

@@ -203,6 +203,7 @@ async fn schedules_are_listed_by_their_next_time(store: Subject) {
         publication.schedules = vec![schedule(&publication.definition, 60, at(millis))];
         store.publish(publication).await.unwrap();
     }
+    // A pause moves a schedule to no other place.
     store.pause_schedule(&"d-timer".into(), &pause(1)).await.unwrap();
     let listed = async |filter: &ScheduleFilter, page: Page| {
         let listed = store.schedule_page(filter, page).await.unwrap();
@@ -210,9 +211,9 @@ async fn schedules_are_listed_by_their_next_time(store: Subject) {
         (ids.collect::<Vec<_>>().join(" "), listed.total)
     };
     let every = ScheduleFilter::default();
-    let all = "c-timer a-timer b-timer d-timer".to_owned();
+    let all = "d-timer c-timer a-timer b-timer".to_owned();
     assert_eq!(listed(&every, Page::first()).await, (all, 4));
-    assert_eq!(listed(&every, Page::new(1, 2)).await, ("a-timer b-timer".to_owned(), 4));
+    assert_eq!(listed(&every, Page::new(1, 2)).await, ("c-timer a-timer".to_owned(), 4));
     let paused = |is_paused| ScheduleFilter { is_paused, ..ScheduleFilter::default() };
     assert_eq!(listed(&paused(Some(true)), Page::first()).await, ("d-timer".to_owned(), 1));
     assert_eq!(listed(&paused(Some(false)), Page::first()).await.1, 3);

@@ -19,7 +19,7 @@ impl Schedules for MemoryStore {
             let mut rows: Vec<_> = rows.collect();
             rows.sort_by_key(|row| {
                 let next_at = row.schedule.next_at;
-                (row.pause.is_some() || next_at.is_none(), next_at, &row.schedule.id)
+                (next_at.is_none(), next_at, &row.schedule.id)
             });
             Ok(page.of(rows.into_iter().map(status)))
         })

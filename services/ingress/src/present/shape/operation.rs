@@ -90,6 +90,8 @@ pub(crate) struct NodeSeen {
     started_at: String,
     /// The URL of its API, if it has one.
     address: Option<String>,
+    /// The version of Staunch that it runs. A node of an early version does not say it.
+    version: Option<String>,
 }
 
 /// The executors, and the pauses.
@@ -153,6 +155,8 @@ pub(crate) struct ExecutorShown {
     commands: Option<u64>,
     /// The instances that it holds.
     instances: Option<u64>,
+    /// The version of Staunch that it runs. A node of an early version does not say it.
+    version: Option<String>,
 }
 
 /// The end of a drain.

@@ -57,7 +57,11 @@ pub(super) fn checks(broker: &Result<BrokerSeen, String>, settings: &SettingsSee
     let mut faults: Vec<_> =
         broker.streams.iter().flat_map(|stream| of_stream(stream, is_cluster)).collect();
     faults.extend(replicas(broker));
-    faults.extend(broker.consumers.iter().flat_map(of_consumer));
+    // Where its stream has no leader, a check of the stream says so.
+    let is_said = |consumer: &&ConsumerSeen| {
+        consumer.unanswered.is_some() && has_no_leader(broker, &consumer.stream)
+    };
+    faults.extend(broker.consumers.iter().filter(|one| !is_said(one)).flat_map(of_consumer));
     if faults.is_empty() {
         let (streams, consumers) = (broker.streams.len(), broker.consumers.len());
         let found = format!(
@@ -128,18 +132,49 @@ fn of_stream(stream: &StreamSeen, is_cluster: bool) -> Vec<Check> {
     checks
 }
 
+/// Whether nobody leads the stream of this name, as far as the broker says it: nothing that is read of it
+/// can be relied on.
+pub(super) fn has_no_leader(broker: &BrokerSeen, name: &str) -> bool {
+    let stream = broker.streams.iter().find(|stream| stream.name == name);
+    stream.is_some_and(|stream| stream.unanswered.is_some() || is_stopped(broker, stream))
+}
+
+/// Whether a stream takes nothing, since too few servers answer for it or none leads it.
+fn is_stopped(broker: &BrokerSeen, stream: &StreamSeen) -> bool {
+    stream.has_no_leader || has_no_majority(stream, &silent(broker, stream))
+}
+
+/// The servers with a copy of a stream that do not answer.
+fn silent<'a>(broker: &BrokerSeen, stream: &'a StreamSeen) -> Vec<&'a str> {
+    // The server that answers is not silent, whatever is said of it where nobody leads the stream.
+    let is_silent = |name: &&str| !stream.has_no_leader || *name != broker.server;
+    stream.silent.iter().map(String::as_str).filter(is_silent).collect()
+}
+
+fn has_no_majority(stream: &StreamSeen, silent: &[&str]) -> bool {
+    let (count, all) = (silent.len() as u64, stream.replicas);
+    all > 1 && count * 2 >= all && count < all
+}
+
+/// Whether the streams in files have a leader, each of them.
+fn are_files_led(broker: &BrokerSeen) -> bool {
+    let mut in_files = broker.streams.iter().filter(|one| !one.is_volatile && one.is_there);
+    in_files.clone().any(|stream| stream.replicas > 1)
+        && !in_files.any(|stream| is_stopped(broker, stream))
+}
+
 /// The streams whose replicas are away or behind: one check for all with the same cause.
 fn replicas(broker: &BrokerSeen) -> Vec<Check> {
     let mut stopped: BTreeMap<(u64, Vec<&str>), Vec<&StreamSeen>> = BTreeMap::new();
     let mut behind: BTreeMap<&[String], Vec<&str>> = BTreeMap::new();
-    let mut leaderless = Vec::new();
+    let (mut leaderless, mut forgotten) = (Vec::new(), Vec::new());
+    let are_files_led = are_files_led(broker);
     for stream in &broker.streams {
-        // The server that answers is not silent, whatever is said of it where nobody leads the stream.
-        let is_silent = |name: &&str| !stream.has_no_leader || *name != broker.server;
-        let silent: Vec<_> = stream.silent.iter().map(String::as_str).filter(is_silent).collect();
-        let (count, all) = (silent.len() as u64, stream.replicas);
-        let name = stream.name.as_str();
-        if all > 1 && count * 2 >= all && count < all {
+        let silent = silent(broker, stream);
+        let (name, all) = (stream.name.as_str(), stream.replicas);
+        if stream.is_volatile && stream.has_no_leader && are_files_led {
+            forgotten.push(name);
+        } else if has_no_majority(stream, &silent) {
             stopped.entry((all, silent)).or_default().push(stream);
         } else if stream.has_no_leader {
             leaderless.push(name);
@@ -162,6 +197,16 @@ fn replicas(broker: &BrokerSeen) -> Vec<Check> {
             of_memory(&streams)
         );
         let advice = "start these nats-servers, or look at the network between them and the others";
+        checks.push(Check::bad("nats", found, advice));
+    }
+    if !forgotten.is_empty() {
+        let found = format!(
+            "{}: no leader, while the streams in files have one: these are in memory, and servers that \
+             were restarted have lost their copies; no node takes work until there is a leader",
+            forgotten.join(", ")
+        );
+        let advice = "ask again after 10 s; if it stays so, start the nats-servers that are down, or, where one \
+                      does not come back, run `staunch provision --repair`, which makes these buckets anew";
         checks.push(Check::bad("nats", found, advice));
     }
     if !leaderless.is_empty() {
@@ -238,6 +283,30 @@ mod tests {
     use super::super::check::Grade;
     use super::*;
 
+    /// A cluster with three replicas of each of these streams, whose leader they lack or not.
+    fn broker(streams: &[(&str, bool)]) -> BrokerSeen {
+        let streams = streams.iter().map(|(name, has_no_leader)| StreamSeen {
+            name: (*name).to_owned(),
+            is_there: true,
+            replicas: 3,
+            has_no_leader: *has_no_leader,
+            is_volatile: *name == "KV_staunch_leases",
+            ..StreamSeen::default()
+        });
+        BrokerSeen {
+            server: "n1".to_owned(),
+            cluster: Some("c".to_owned()),
+            round_trips: vec![Duration::from_millis(1)],
+            streams: streams.collect(),
+            ..BrokerSeen::default()
+        }
+    }
+
+    fn wrong(broker: BrokerSeen) -> Vec<Check> {
+        let checks = checks(&Ok(broker), &SettingsSeen::default());
+        checks.into_iter().filter(|one| one.grade != Grade::Ok).collect()
+    }
+
     /// What is said of two streams with three replicas, as the server `n1` shows them.
     fn said(has_no_leader: bool, silent: &[&str]) -> (Grade, String) {
         of(["STAUNCH_COMMANDS", "STAUNCH_TASKS"], has_no_leader, silent)
@@ -245,26 +314,11 @@ mod tests {
 
     fn of(names: [&str; 2], has_no_leader: bool, silent: &[&str]) -> (Grade, String) {
         let silent: Vec<_> = silent.iter().map(|name| (*name).to_owned()).collect();
-        let stream = |name: &str| StreamSeen {
-            name: name.to_owned(),
-            is_there: true,
-            replicas: 3,
-            behind: silent.clone(),
-            silent: silent.clone(),
-            has_no_leader,
-            is_volatile: name == "KV_staunch_leases",
-            ..StreamSeen::default()
-        };
-        let streams = names.map(stream).into();
-        let broker = BrokerSeen {
-            server: "n1".to_owned(),
-            cluster: Some("c".to_owned()),
-            round_trips: vec![Duration::from_millis(1)],
-            streams,
-            ..BrokerSeen::default()
-        };
-        let checks = checks(&Ok(broker), &SettingsSeen::default());
-        let wrong: Vec<_> = checks.into_iter().filter(|one| one.grade != Grade::Ok).collect();
+        let mut broker = broker(&names.map(|name| (name, has_no_leader)));
+        for stream in &mut broker.streams {
+            (stream.behind, stream.silent) = (silent.clone(), silent.clone());
+        }
+        let wrong = wrong(broker);
         assert_eq!(wrong.len(), 1, "one for both streams: {wrong:#?}");
         (wrong[0].grade, wrong[0].found.clone())
     }
@@ -289,5 +343,36 @@ mod tests {
         let end = "nothing until 1 of them is back, and what is in memory (KV_staunch_leases) until all \
                    of them are, where a restarted server has lost its copy";
         assert!(found.ends_with(end), "{found}");
+    }
+
+    #[test]
+    fn a_bucket_in_memory_that_alone_has_no_leader_is_said_to_be_and_can_be_repaired() {
+        let mut seen = broker(&[("STAUNCH_COMMANDS", false), ("KV_staunch_leases", true)]);
+        // Each of the others counts as silent where one was restarted and the other never came.
+        seen.streams[1].silent = vec!["n2".to_owned(), "n3".to_owned()];
+        let wrong = wrong(seen);
+        assert_eq!(wrong.len(), 1, "{wrong:#?}");
+        let (found, advice) = (&wrong[0].found, wrong[0].advice.as_deref().unwrap_or_default());
+        assert!(
+            found.starts_with("KV_staunch_leases: no leader, while the streams in files"),
+            "{found}"
+        );
+        assert!(advice.contains("staunch provision --repair"), "{advice}");
+    }
+
+    #[test]
+    fn a_consumer_that_does_not_answer_is_no_check_of_its_own_where_its_stream_has_no_leader() {
+        let consumer = ConsumerSeen {
+            name: "executor".to_owned(),
+            stream: "STAUNCH_COMMANDS".to_owned(),
+            unanswered: Some("JetStream system temporarily unavailable (10008)".to_owned()),
+            ..ConsumerSeen::default()
+        };
+        for has_no_leader in [true, false] {
+            let seen = broker(&[("STAUNCH_COMMANDS", has_no_leader)]);
+            let wrong = wrong(BrokerSeen { consumers: vec![consumer.clone()], ..seen });
+            assert_eq!(wrong.len(), 1, "{wrong:#?}");
+            assert_eq!(wrong[0].found.contains("no leader"), has_no_leader, "{wrong:#?}");
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use chassis::Certificate;
 use model::Timestamp;
+use protocol::subject;
 
 use super::check::Check;
 use super::facts::{Facts, Host, LostSource, PlaceSeen, Server, SettingsSeen};
@@ -26,7 +27,10 @@ pub(super) fn judge(facts: &Facts) -> Vec<Check> {
     checks.extend(clocks(facts));
     checks.extend(home(facts));
     checks.extend(cluster::checks(&facts.cluster, facts.broker.as_ref().ok()));
-    let has_timer = facts.cluster.as_ref().is_ok_and(|cluster| cluster::has_role(cluster, "timer"));
+    // Where nobody knows which nodes live, none is said to be missing.
+    let are_unknown = cluster::is_unread(facts.broker.as_ref().ok(), subject::NODES_BUCKET);
+    let has_timer = are_unknown
+        || facts.cluster.as_ref().is_ok_and(|cluster| cluster::has_role(cluster, "timer"));
     checks.extend(
         facts.work.as_ref().map(|work| database::work(work, has_timer)).unwrap_or_default(),
     );

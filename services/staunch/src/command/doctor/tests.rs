@@ -35,6 +35,7 @@ fn sound() -> Facts {
         roles: crate::roles::ALL.map(str::to_owned).into(),
         started_at: ago(60),
         address: Some("http://127.0.0.1:5001".to_owned()),
+        version: Some(chassis::version().to_owned()),
     };
     let answer = Runtime { node: "n1".into(), state: Taking::Running, commands: 0, instances: 0 };
     let stream = StreamSeen {
@@ -465,6 +466,7 @@ fn an_address_of_several_nodes_is_asked_once() {
         roles: Vec::new(),
         started_at: NOW,
         address: address.map(str::to_owned),
+        version: None,
     };
     let all = Some("http://flows.example");
     let members = [

@@ -316,6 +316,7 @@ mod tests {
             roles: vec!["timer".to_owned()],
             started_at: Timestamp::from_millis(0),
             address: address.map(str::to_owned),
+            version: None,
         }
     }
 

@@ -69,6 +69,7 @@ struct Times {
 struct Row {
     node: String,
     roles: String,
+    version: Option<String>,
     state: String,
     commands: Option<u64>,
     instances: Option<u64>,
@@ -114,6 +115,7 @@ impl Frame {
             now.nodes.iter().map(|node| Row {
                 node: node.node.clone(),
                 roles: node.roles.join(","),
+                version: node.version.clone(),
                 state: node.state.clone(),
                 commands: node.commands,
                 instances: node.instances,
@@ -196,7 +198,7 @@ impl Frame {
         lines.push(String::new());
         let rows: Vec<_> = self.nodes.iter().map(Row::cells).collect();
         lines.extend(output::aligned(
-            &["NODE", "ROLES", "STATE", "COMMANDS", "INSTANCES", "BURSTS/S", "P99"],
+            &["NODE", "ROLES", "VERSION", "STATE", "COMMANDS", "INSTANCES", "BURSTS/S", "P99"],
             &rows,
         ));
         let troubles = self.nodes.iter().filter_map(|row| Some((&row.node, row.trouble.as_ref()?)));
@@ -281,6 +283,7 @@ impl Row {
         vec![
             self.node.clone(),
             self.roles.clone(),
+            self.version.clone().unwrap_or_else(|| "-".to_owned()),
             self.state.clone(),
             whole(self.commands),
             whole(self.instances),
@@ -290,8 +293,8 @@ impl Row {
     }
 
     fn document(&self) -> Value {
-        json!({"node": self.node, "roles": self.roles, "state": self.state,
-            "commands": self.commands, "instances": self.instances, "trouble": self.trouble,
+        json!({"node": self.node, "roles": self.roles, "version": self.version,
+            "state": self.state, "commands": self.commands, "instances": self.instances, "trouble": self.trouble,
             "bursts": self.bursts.as_ref().map(Times::document)})
     }
 }
@@ -359,6 +362,7 @@ mod tests {
         let nodes = texts.iter().map(|(node, text)| NodeSample {
             node: (*node).to_owned(),
             roles: vec!["executor".to_owned()],
+            version: (*node == "n1").then(|| "0.1.0".to_owned()),
             reading: Some(Reading::parse(text)),
             state: "Running".to_owned(),
             commands: Some(2),
@@ -392,11 +396,17 @@ mod tests {
         );
         assert_eq!(frame["backlog"], 7.0);
         assert_eq!(frame["nodes"][1]["bursts"], Value::Null);
+        assert_eq!(
+            [0_usize, 1].map(|at| frame["nodes"][at]["version"].as_str()),
+            [Some("0.1.0"), None]
+        );
         let slowest = &frame["slowestDefinitions"];
         assert_eq!(slowest[0], json!({"definitionId": "b", "ended": 3, "medianSeconds": 8.0}));
         assert_eq!(slowest[1]["medianSeconds"], 3.0);
         let lines = Frame::between(&before, &now).lines().join("\n");
-        for part in ["2 nodes", "10.0/s finished", "5 dead letters", "n2", "SLOWEST", "8.0s"] {
+        for part in
+            ["2 nodes", "10.0/s finished", "5 dead letters", "0.1.0", "n2", "SLOWEST", "8.0s"]
+        {
             assert!(lines.contains(part), "{part}: {lines}");
         }
     }

@@ -38,6 +38,8 @@ pub(super) struct Sample {
 pub(super) struct NodeSample {
     pub(super) node: String,
     pub(super) roles: Vec<String>,
+    /// None if it does not say it.
+    pub(super) version: Option<String>,
     /// None if it has no address, or does not answer.
     pub(super) reading: Option<Reading>,
     /// Why there is no reading.
@@ -203,6 +205,7 @@ fn of_node(node: &Value, executors: &[Value]) -> NodeSample {
         state: executor.map(|executor| text(executor, "state")).unwrap_or_default(),
         commands: number("commands"),
         instances: number("instances"),
+        version: node.get("version").and_then(Value::as_str).map(str::to_owned),
         node: name,
         reading: None,
         trouble: None,

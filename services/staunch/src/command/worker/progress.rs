@@ -15,6 +15,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::time::{interval, timeout};
 
+use crate::command::NATS_SETTINGS;
 use crate::output::Format;
 use crate::{Failure, input, say};
 
@@ -25,17 +26,8 @@ const REFUSED_WITHIN: Duration = Duration::from_millis(500);
 /// How often it is looked whether the connection is there.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// The settings that the help shows: those of the connection.
-const SHOWN: [&str; 8] = [
-    "config",
-    "nats-url",
-    "nats-creds",
-    "nats-nkey",
-    "nats-ca",
-    "nats-tls-cert",
-    "nats-tls-key",
-    "nats-wait",
-];
+/// What the help shows beside the settings of the connection to NATS.
+const SHOWN: [&str; 2] = ["config", "count"];
 const OTHERS: &str =
     "Every other setting of the server is accepted, too: see `staunch config --help`.";
 
@@ -54,7 +46,8 @@ pub(crate) struct ProgressArgs {
 
 /// Leaves the settings out of the help that decide nothing here. They are accepted all the same.
 fn shown(argument: Arg) -> Arg {
-    let is_shown = argument.get_long().is_none_or(|name| name == "count" || SHOWN.contains(&name));
+    let is_shown = |name: &str| SHOWN.contains(&name) || NATS_SETTINGS.contains(&name);
+    let is_shown = argument.get_long().is_none_or(is_shown);
     argument.hide(!is_shown)
 }
 
@@ -270,7 +263,7 @@ mod tests {
     fn the_help_shows_what_counts_and_every_setting_is_accepted() {
         let mut command = ProgressArgs::augment_args(clap::Command::new("progress"));
         let help = command.render_long_help().to_string();
-        for name in SHOWN.into_iter().chain(["count"]) {
+        for name in SHOWN.into_iter().chain(NATS_SETTINGS) {
             let is_there = [" ", "\n"].iter().any(|end| help.contains(&format!("--{name}{end}")));
             assert!(is_there, "{name}: {help}");
         }

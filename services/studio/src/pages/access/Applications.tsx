@@ -3,6 +3,7 @@ import { useState } from "react";
 import { id, post } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
+import { quoted } from "../../lib/shell";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Field } from "../../ui/Field";
@@ -82,6 +83,7 @@ export function Applications() {
           name={removed.name}
           path={`/identity/applications/${id(removed.id)}`}
           list="applications"
+          command={`staunch app rm ${quoted(removed.name)}`}
           consequence={t.access.deleteKeyConsequence}
           onClose={() => setRemoved(undefined)}
         />

@@ -4,11 +4,13 @@ import { id, post } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { DAYS_MAX, lifetimeOf } from "../../lib/lifetime";
+import { quoted } from "../../lib/shell";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Field } from "../../ui/Field";
 import { List } from "../../ui/List";
 import { Time } from "../../ui/Time";
+import { Granted } from "./Granted";
 import { Permissions } from "./Permissions";
 import { Bar, Make, Removal } from "./parts";
 import { keysQuery } from "./queries";
@@ -81,7 +83,11 @@ export function Keys() {
           {
             key: "permissions",
             head: t.access.permissions,
-            cell: (row) => <span title={row.permissions.join("\n")}>{row.permissions.join(", ")}</span>,
+            cell: (row) => (
+              <Granted name={row.name} permissions={row.permissions}>
+                {row.permissions.join(", ") || "–"}
+              </Granted>
+            ),
           },
           { key: "made", head: t.columns.made, cell: (row) => <Time at={row.createdAt} /> },
           { key: "until", head: t.access.until, cell: (row) => <Time at={row.expiresAt} /> },
@@ -104,6 +110,7 @@ export function Keys() {
           name={removed.name}
           path={`/api-keys/${id(removed.id)}`}
           list="keys"
+          command={`staunch key rm ${quoted(removed.id)}`}
           consequence={t.access.deleteKeyConsequence}
           onClose={() => setRemoved(undefined)}
         />

@@ -3,6 +3,7 @@ import type { Api } from "../../api/types";
 import { matrixOf, type Share } from "../../lib/permissions";
 import { t } from "../../text";
 import { type Column, Table } from "../../ui/Table";
+import { Granted } from "./Granted";
 import { meQuery } from "./queries";
 
 interface Row {
@@ -33,7 +34,11 @@ export function Matrix({ roles }: { roles: readonly Api["RoleSummary"][] }) {
     {
       key: "role",
       head: t.columns.name,
-      cell: ({ role }) => <span className="font-medium">{role.name}</span>,
+      cell: ({ role }) => (
+        <Granted name={role.name} permissions={role.permissions}>
+          <span className="font-medium">{role.name}</span>
+        </Granted>
+      ),
     },
     ...areas.map(
       ([area], at): Column<Row> => ({

@@ -4,10 +4,12 @@ import { id, post, put } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { idOf } from "../../lib/permissions";
+import { quoted } from "../../lib/shell";
 import { t } from "../../text";
 import { Field } from "../../ui/Field";
 import { List } from "../../ui/List";
 import { Menu } from "../../ui/Menu";
+import { Granted } from "./Granted";
 import { Matrix } from "./Matrix";
 import { Permissions } from "./Permissions";
 import { Bar, Make, Removal } from "./parts";
@@ -82,7 +84,11 @@ export function Roles() {
           {
             key: "permissions",
             head: t.access.permissions,
-            cell: (row) => <span title={row.permissions.join("\n")}>{row.permissions.join(", ")}</span>,
+            cell: (row) => (
+              <Granted name={row.name} permissions={row.permissions}>
+                {row.permissions.join(", ") || "–"}
+              </Granted>
+            ),
           },
           {
             key: "menu",
@@ -113,6 +119,7 @@ export function Roles() {
           name={removed.name}
           path={`/identity/roles/${id(removed.id)}`}
           list="roles"
+          command={`staunch role rm ${quoted(removed.id)}`}
           consequence={t.access.deleteRoleConsequence}
           onClose={() => setRemoved(undefined)}
         />

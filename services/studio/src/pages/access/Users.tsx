@@ -3,6 +3,7 @@ import { useState } from "react";
 import { id, post, put } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
+import { quoted } from "../../lib/shell";
 import { t } from "../../text";
 import { Confirm } from "../../ui/Dialog";
 import { Field } from "../../ui/Field";
@@ -159,6 +160,7 @@ export function Users() {
           name={removed.name}
           path={`/identity/users/${id(removed.id)}`}
           list="users"
+          command={`staunch user rm ${quoted(removed.name)}`}
           consequence={t.access.deleteUserConsequence}
           onClose={() => setRemoved(undefined)}
         />

@@ -3,9 +3,10 @@ import { type ReactNode, useState } from "react";
 import { del } from "../../api/client";
 import { asProblem, Problem } from "../../api/problem";
 import { wrongIn } from "../../lib/permissions";
+import { changes } from "../../lib/shell";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
-import { Code } from "../../ui/Code";
+import { Code, CopyCommands } from "../../ui/Code";
 import { Confirm, Dialog } from "../../ui/Dialog";
 import { Check } from "../../ui/Field";
 import { Failed } from "../../ui/States";
@@ -123,10 +124,13 @@ export function Removal({
   path,
   list,
   consequence,
+  command,
   onClose,
 }: {
   name: string;
   path: string;
+  /** The line of `staunch` that does it. */
+  command: string;
   /** The key of the query that reads the list. */
   list: string;
   consequence: string;
@@ -141,6 +145,7 @@ export function Removal({
       onClose={onClose}
     >
       <p>{consequence}</p>
+      <CopyCommands commands={{ staunch: command, ...changes("DELETE", path) }} />
     </Confirm>
   );
 }

@@ -1,6 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { withQuery } from "../../api/base";
 import { post } from "../../api/client";
 import { metricsQuery, nodesQuery, runtimeQuery } from "../../api/queries";
 import { can } from "../../api/session";
@@ -8,8 +7,7 @@ import type { Api } from "../../api/types";
 import { useAddress } from "../../app/address";
 import { reachQuery } from "../../app/nats";
 import { isGone } from "../../app/stale";
-import { askable } from "../../lib/pauses";
-import { curl, curlJson, quoted, staunch } from "../../lib/shell";
+import { askable, isClusterPaused } from "../../lib/pauses";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { CopyCommands } from "../../ui/Code";
@@ -25,24 +23,44 @@ import { Tabs } from "../../ui/Tabs";
 import { Duration, Time } from "../../ui/Time";
 import { Figures } from "./Figures";
 import { Leases } from "./Leases";
+import { linesOf, RUNTIME } from "./lines";
+import { resumed } from "./resuming";
 import { Statements } from "./Statements";
 import { Database, Nats } from "./Stores";
 import { Validate } from "./Validate";
 import { useValidation } from "./validating";
 import { announced, PERMISSION } from "./validation";
 import { useVanished, type Vanished } from "./vanished";
+import { severalVersions } from "./versions";
 
-const RUNTIME = "/admin/workflow-runtime";
 type Asked = { deed: "pause" | "force-drain"; node?: string };
 
-function Pauses({ pauses }: { pauses: Api["PauseShown"][] }) {
+function Pauses({
+  pauses,
+  onResume,
+}: {
+  pauses: Api["PauseShown"][];
+  /** Ends the pause of a node, or that of the cluster; nothing for one who may not. */
+  onResume?: (node?: string) => void;
+}) {
   if (pauses.length === 0) return null;
   return (
     <ul className="space-y-1 rounded-md border border-waiting bg-raised px-4 py-2 text-sm">
       {pauses.map((pause) => (
-        <li key={`${pause.node ?? ""}${pause.since}`}>
-          {t.cluster.pausedBy(pause.node ?? t.cluster.all, pause.by)} <Time at={pause.since} />
-          {pause.reason && ` – ${pause.reason}`}
+        <li key={`${pause.node ?? ""}${pause.since}`} className="flex flex-wrap items-center gap-2">
+          <span className="min-w-0 break-words">
+            {t.cluster.pausedBy(pause.node ?? t.cluster.all, pause.by)} <Time at={pause.since} />
+            {pause.reason && ` – ${pause.reason}`}
+          </span>
+          {onResume && (
+            <Button
+              className="ml-auto"
+              label={t.cluster.resume(pause.node ?? t.cluster.all)}
+              onClick={() => onResume(pause.node ?? undefined)}
+            >
+              {t.cluster.resumeAll}
+            </Button>
+          )}
         </li>
       ))}
     </ul>
@@ -139,18 +157,13 @@ function NodeCard({
             ],
             [t.cluster.since, <Time key="since" at={node.startedAt} />],
             [t.cluster.up, <Duration key="up" from={node.startedAt} />],
+            [t.cluster.version, node.version ?? "–"],
             [t.cluster.address, node.address ?? "–"],
             executor && [t.cluster.inHand, isLost ? "–" : String(executor.commands ?? "–")],
             executor && [t.rail.instances, isLost ? "–" : String(executor.instances ?? "–")],
           ]}
         />
-        <CopyCommands
-          commands={{
-            staunch: staunch(`runtime pause --node ${quoted(node.node)}`),
-            nats: "nats micro ls",
-            curl: [curl("/nodes"), curlJson(withQuery(`${RUNTIME}/pause`, { node: node.node }), {})],
-          }}
-        />
+        <CopyCommands commands={linesOf(node, deed)} />
       </div>
     </Card>
   );
@@ -180,11 +193,15 @@ export function ClusterPage() {
   const metrics = useQuery(metricsQuery);
   const reload = () => void client.invalidateQueries({ queryKey: ["runtime"] });
   const resume = async (node?: string) => {
-    await attempt(() => post(`${RUNTIME}/resume`, {}, { node }), t.cluster.resumed(node ?? t.cluster.all));
+    await attempt(
+      () => post<Api["RuntimeStatus"]>(`${RUNTIME}/resume`, {}, { node }),
+      (after) => resumed(node, after),
+    );
     reload();
   };
   const mayManage = can("ManageWorkflowRuntime");
-  const paused = (status.data?.pauses.length ?? 0) > 0;
+  const pauses = status.data?.pauses ?? [];
+  const versions = severalVersions(nodes.data?.items ?? []);
   return (
     <Page
       title={t.rail.cluster}
@@ -196,13 +213,13 @@ export function ClusterPage() {
       actions={
         mayManage && (
           <>
-            {paused && <Button onClick={() => void resume()}>{t.cluster.resumeAll}</Button>}
+            {isClusterPaused(pauses) && <Button onClick={() => void resume()}>{t.cluster.resumeAll}</Button>}
             <Button onClick={() => setAsked({ deed: "pause" })}>{t.cluster.pauseAll}</Button>
           </>
         )
       }
     >
-      {status.data && <Pauses pauses={status.data.pauses} />}
+      <Pauses pauses={pauses} onResume={mayManage ? (node) => void resume(node) : undefined} />
       <Tabs
         label={t.rail.cluster}
         tabs={tabs.map((key) => ({ key, word: WORDS[key] }))}
@@ -223,6 +240,9 @@ export function ClusterPage() {
           {tab === "validate" && <Validate validating={validating} />}
           {tab === "nodes" && (
             <>
+              {versions.length > 0 && (
+                <p className="text-sm text-soft">{t.cluster.severalVersions(versions)}</p>
+              )}
               <Gone gone={vanished.gone} onHide={vanished.hide} />
               {isLost && (
                 <p className="rounded-md border border-faulted bg-raised px-4 py-2 text-sm">
@@ -239,7 +259,7 @@ export function ClusterPage() {
                         answers={node.node === seen.node && !isGone(nodes.error ?? nodes.failureReason)}
                         executor={status.data?.nodes.find((one) => one.node === node.node)}
                         isLost={isLost}
-                        deed={askable(node.node, status.data?.pauses ?? [])}
+                        deed={askable(node.node, pauses)}
                         onAsk={(deed) => setAsked({ deed, node: node.node })}
                         onResume={() => void resume(node.node)}
                       />

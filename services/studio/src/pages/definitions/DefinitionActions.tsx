@@ -7,9 +7,11 @@ import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { t } from "../../text";
 import { Button, buttonClass } from "../../ui/Button";
+import { CopyCommands } from "../../ui/Code";
 import { Confirm } from "../../ui/Dialog";
 import { Menu } from "../../ui/Menu";
 import { complain, notify } from "../../ui/notices";
+import { deedLines } from "./lines";
 import { Start } from "./Start";
 import { Users } from "./Users";
 
@@ -129,6 +131,7 @@ export function DefinitionActions({ definition, live }: Props) {
         >
           <p>{t.definitions.consequences.retract}</p>
           <Users definition={definition.definitionId} deed="retract" />
+          <CopyCommands commands={deedLines("retract", definition.definitionId)} />
         </Confirm>
       )}
       {asked === "delete" && (
@@ -145,6 +148,7 @@ export function DefinitionActions({ definition, live }: Props) {
         >
           <p>{t.definitions.consequences.delete}</p>
           <Users definition={definition.definitionId} deed="delete" />
+          <CopyCommands commands={deedLines("delete", definition.definitionId)} />
         </Confirm>
       )}
     </div>

@@ -5,13 +5,13 @@ import { definitionQuery, useCounts, versionsQuery } from "../../api/queries";
 import type { Api } from "../../api/types";
 import { useAddress } from "../../app/address";
 import { formatCount } from "../../lib/format";
-import { curl, quoted, staunch } from "../../lib/shell";
+import { curl, quoted, staunch, token } from "../../lib/shell";
 import { visible } from "../../lib/visible";
 import { language, t } from "../../text";
 import { Code, CopyButton, CopyCommands, pretty } from "../../ui/Code";
 import { later } from "../../ui/later";
 import { Facts } from "../../ui/Panel";
-import { Badge } from "../../ui/State";
+import { Badge, Version } from "../../ui/State";
 import { Shown } from "../../ui/States";
 import { Tabs } from "../../ui/Tabs";
 import { Time } from "../../ui/Time";
@@ -112,7 +112,7 @@ function About({
       <CopyCommands
         commands={{
           staunch: staunch(`workflow get ${quoted(name)}`),
-          nats: `nats sub 'staunch.event.${name.replace(/[^A-Za-z0-9_-]/g, (sign) => `=${sign.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`)}.>'`,
+          nats: `nats sub ${quoted(`staunch.event.${token(name)}.>`)}`,
           curl: curl(`/workflow-definitions/${encodeURIComponent(name)}`),
         }}
       />
@@ -151,7 +151,9 @@ function Body({ definition }: { definition: Api["FullDefinition"] }) {
         <div className="min-w-0">
           <h1 className="flex items-center gap-2 text-lg font-semibold">
             <span className="truncate">{visible(definition.name ?? definition.definitionId)}</span>
-            <Badge>v{definition.version}</Badge>
+            <Badge>
+              <Version of={definition.version} />
+            </Badge>
             {definition.isPublished ? (
               <Badge tone="good">{t.definitions.published}</Badge>
             ) : definition.isLatest ? (

@@ -6,9 +6,11 @@ import type { Api } from "../../api/types";
 import { formatCount } from "../../lib/format";
 import { language, t } from "../../text";
 import { Button } from "../../ui/Button";
+import { CopyCommands } from "../../ui/Code";
 import { Confirm, Dialog } from "../../ui/Dialog";
 import { complain, notify } from "../../ui/notices";
 import { useDefinitionNames } from "../instances/names";
+import { bulkLines } from "./lines";
 import { type Published, publishAll } from "./publishing";
 import { Users } from "./Users";
 
@@ -116,6 +118,7 @@ export function DefinitionsBulk({ selected, total, onDone, onPublished }: Props)
         >
           <p>{t.definitions.consequences[asked]}</p>
           {asked !== "publish" && count === 1 && <Users definition={definitionIds[0] ?? ""} deed={asked} />}
+          <CopyCommands commands={bulkLines(asked, definitionIds)} />
         </Confirm>
       )}
     </div>

@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type DragEvent, useRef, useState } from "react";
+import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { get } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
@@ -9,6 +9,7 @@ import { visible } from "../../lib/visible";
 import { t } from "../../text";
 import { Button, buttonClass } from "../../ui/Button";
 import { CopyCommands } from "../../ui/Code";
+import { followDrops } from "../../ui/drops";
 import { Select } from "../../ui/Field";
 import { Icon } from "../../ui/Icon";
 import { List, SearchField } from "../../ui/List";
@@ -113,11 +114,11 @@ export function DefinitionsPage() {
     }
     reload();
   };
-  const drop = (event: DragEvent) => {
-    event.preventDefault();
-    setOver(false);
-    if (mayWrite) void take([...event.dataTransfer.files]);
-  };
+  const drop = useEffectEvent((files: readonly File[]) => void take(files));
+  useEffect(
+    () => followDrops(window, { onOver: setOver, take: mayWrite ? (files) => drop(files) : undefined }),
+    [mayWrite],
+  );
   const find = (ids: string[]) =>
     change({ label: [...new Set(ids)].join(",") || undefined, page: undefined });
   const live = useLive(query.data?.items);
@@ -143,18 +144,7 @@ export function DefinitionsPage() {
   });
 
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: dropping files is a short way; the button does the same
-    <div
-      className={`min-h-full ${over ? "bg-accent-soft" : ""}`}
-      onDragOver={(event) => {
-        event.preventDefault();
-        // Who may not import sees that nothing can be dropped here.
-        event.dataTransfer.dropEffect = mayWrite ? "copy" : "none";
-        setOver(mayWrite);
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={drop}
-    >
+    <div className={`min-h-full ${over ? "bg-accent-soft" : ""}`}>
       <Page
         title={t.rail.definitions}
         note={mayWrite && t.definitions.dropHint}

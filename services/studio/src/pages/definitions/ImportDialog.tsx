@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
-import { Badge } from "../../ui/State";
+import { Badge, Version } from "../../ui/State";
 import { type Imported, wrongFiles } from "./importing";
 
 const LIST = "max-h-96 divide-y divide-line overflow-auto border-y border-line text-sm";
@@ -23,7 +23,13 @@ function Drafts({ files, leftOut }: Imported) {
             >
               {name || definitionId}
             </Link>
-            {isNew ? <Badge tone="good">{t.definitions.isNew}</Badge> : <Badge>v{version}</Badge>}
+            {isNew ? (
+              <Badge tone="good">{t.definitions.isNew}</Badge>
+            ) : (
+              <Badge>
+                <Version of={version} />
+              </Badge>
+            )}
           </li>
         ))}
       </ul>

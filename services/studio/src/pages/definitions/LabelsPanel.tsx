@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { id } from "../../api/client";
 import { can } from "../../api/session";
+import { quoted, staunch } from "../../lib/shell";
 import { t } from "../../text";
 import { Menu } from "../../ui/Menu";
 import { Card, SidePanel } from "../../ui/Panel";
@@ -67,6 +68,7 @@ export function LabelsPanel({ onClose }: { onClose: () => void }) {
           name={asked.label.name}
           path={`/labels/${id(asked.label.id)}`}
           list="labels"
+          command={staunch(`label rm ${quoted(asked.label.id)}`)}
           consequence={t.labels.consequence}
           onClose={close}
         />

@@ -4,7 +4,9 @@ import { del, id, post } from "../../api/client";
 import { versionsQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
+import { changes } from "../../lib/shell";
 import { t } from "../../text";
+import { CopyCommands } from "../../ui/Code";
 import { Confirm } from "../../ui/Dialog";
 import { Menu } from "../../ui/Menu";
 import { attempt } from "../../ui/notices";
@@ -102,6 +104,7 @@ export function Versions({ current, onVersion, compared, onCompare }: Props) {
               onClose={() => setRemoved(undefined)}
             >
               <p>{t.definitions.consequences.delete}</p>
+              <CopyCommands commands={changes("DELETE", `${path}/version/${removed}`)} />
             </Confirm>
           )}
           {compared && <Compare current={current} other={compared} onClose={() => onCompare(undefined)} />}

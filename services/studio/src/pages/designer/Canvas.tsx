@@ -185,7 +185,7 @@ export function Canvas() {
         {guides.length > 0 && <Guides guides={guides} />}
         {isDrawnAtOnce && <FarLines nodes={shown} edges={edges} />}
       </ReactFlow>
-      {nodes.length > 12 && <Overview nodes={nodes} />}
+      <Overview nodes={nodes} />
       {view.items.length === 0 && <EmptyPage />}
     </div>
   );

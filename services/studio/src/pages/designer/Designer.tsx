@@ -5,6 +5,7 @@ import { can } from "../../api/session";
 import { place } from "../../app/place";
 import { holdUnsaved } from "../../app/unsaved";
 import { membersOf, textOf } from "../../model/json";
+import { followDrops } from "../../ui/drops";
 import { preloadWhenIdle } from "../../ui/later";
 import { AddMenu } from "./AddMenu";
 import { followAddress } from "./address";
@@ -82,6 +83,7 @@ function Frame() {
   // Its editors are there when the connection is not.
   useEffect(() => void preloadWhenIdle([TextTab.preload, Code.preload]), []);
   useEffect(() => listenToClipboard(studio), [studio]);
+  useEffect(() => followDrops(window, {}), []);
   useEffect(() => followAddress(studio), [studio]);
   useEffect(() => (can(SAVING) ? followChanges(studio) : undefined), [studio]);
   const isUnsaved = () => studio.isUnsaved();

@@ -1,9 +1,19 @@
 import { useReactFlow, useStore, ViewportPortal } from "@xyflow/react";
 import { memo, type PointerEvent, useMemo } from "react";
 import type { Guide } from "../../model/guides";
-import { WIDTH } from "../../model/layout";
+import { overviewHeight, WIDTH } from "../../model/layout";
+import { isCut } from "./fit";
 import type { CardNode, WireEdge } from "./nodes";
 import { w } from "./words";
+
+/** From this number of cards on, there is an overview of them. */
+const MANY = 13;
+/** What it shows around them. */
+const AROUND = 80;
+/** How large it is at most, in pixels of a text as it comes. */
+const WIDE = 160;
+const HIGH = 112;
+const REM = 16;
 
 interface Props {
   nodes: readonly CardNode[];
@@ -65,12 +75,13 @@ interface Box {
   height: number;
 }
 
-function boundsOf(nodes: readonly CardNode[]): Box {
+/** The corners of a page, with what is free around its cards. */
+function boundsOf(nodes: readonly CardNode[], around: number): Box {
   const x = Math.min(...nodes.map((node) => node.position.x));
   const y = Math.min(...nodes.map((node) => node.position.y));
   const width = Math.max(...nodes.map((node) => node.position.x)) + WIDTH - x;
   const height = Math.max(...nodes.map((node) => node.position.y + (node.height ?? 0))) - y;
-  return { x: x - 80, y: y - 80, width: width + 160, height: height + 160 };
+  return { x: x - around, y: y - around, width: width + 2 * around, height: height + 2 * around };
 }
 
 const Drawn = memo(({ nodes }: { nodes: readonly CardNode[] }) => {
@@ -111,10 +122,22 @@ function Seen() {
   );
 }
 
-/** The whole page, small: a press or a drag moves the canvas there. */
+/** The whole page, small: of a large one, and of one that opens with its beginning, which shows that there is more. */
 export function Overview({ nodes }: { nodes: readonly CardNode[] }) {
+  const width = useStore((state) => state.width);
+  const height = useStore((state) => state.height);
+  const hasMore = useMemo(
+    () => nodes.length > 0 && isCut(boundsOf(nodes, 0), { width, height }),
+    [nodes, width, height],
+  );
+  if (!hasMore && nodes.length < MANY) return null;
+  return <Small nodes={nodes} isHiddenOnPhone={!hasMore} />;
+}
+
+/** A press or a drag moves the canvas there. */
+function Small({ nodes, isHiddenOnPhone }: { nodes: readonly CardNode[]; isHiddenOnPhone: boolean }) {
   const flow = useReactFlow();
-  const box = useMemo(() => boundsOf(nodes), [nodes]);
+  const box = useMemo(() => boundsOf(nodes, AROUND), [nodes]);
   const go = (event: PointerEvent<SVGSVGElement>) => {
     const matrix = event.currentTarget.getScreenCTM();
     if (!matrix || event.buttons === 0) return;
@@ -126,7 +149,8 @@ export function Overview({ nodes }: { nodes: readonly CardNode[] }) {
       role="img"
       aria-label={w.overview}
       viewBox={`${box.x} ${box.y} ${box.width} ${box.height}`}
-      className="absolute right-4 bottom-4 z-5 max-md:hidden h-28 w-40 cursor-pointer rounded-md border border-line bg-raised"
+      style={{ height: `${overviewHeight(box, WIDE, HIGH) / REM}rem` }}
+      className={`absolute right-4 bottom-4 z-5 w-40 cursor-pointer rounded-md border border-line bg-raised ${isHiddenOnPhone ? "max-md:hidden" : "max-md:max-h-16 max-md:w-24"}`}
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId);
         go(event);

@@ -1,7 +1,8 @@
 import { BaseEdge, type EdgeProps, getBezierPath, getSmoothStepPath } from "@xyflow/react";
 import { memo } from "react";
+import { TURN } from "../../model/layout";
 import type { WireEdge } from "./nodes";
-import { lowest, nameOn } from "./wires";
+import { leadOf, lowest, nameOn } from "./wires";
 
 /** Lines begin and end in the middle of a port, which is the edge of a card. */
 const HALF = 5;
@@ -28,10 +29,12 @@ export const Wire = memo(
       sourcePosition,
       targetPosition,
     };
-    const [path, labelX, labelY] =
-      targetX < sourceX - 20 && !isDown
-        ? getSmoothStepPath({ ...ends, borderRadius: 16, offset: data?.turn, centerY: lowest(ends) })
-        : getBezierPath(ends);
+    const isBack = targetX < sourceX - 20 && !isDown;
+    const lead = isBack || isDown ? 0 : leadOf(ends, data?.turn ?? TURN);
+    const [curve, labelX, labelY] = isBack
+      ? getSmoothStepPath({ ...ends, borderRadius: 16, offset: data?.turn, centerY: lowest(ends) })
+      : getBezierPath({ ...ends, sourceX: ends.sourceX + lead });
+    const path = lead > 0 ? `M${ends.sourceX},${ends.sourceY}L${curve.slice(1)}` : curve;
     const named = typeof label === "string" ? nameOn(label, ends, { x: labelX, y: labelY }) : undefined;
     return (
       <BaseEdge

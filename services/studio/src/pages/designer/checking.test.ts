@@ -82,6 +82,9 @@ it("names activities instead of their ids", () => {
   expect(withNames(index, "this connection (5f1d9c2a7b3e4d60 to line) leads to that")).toBe(
     'this connection ("Sequence" to line) leads to that',
   );
+  const twins = own.replace(', "name": "WriteLine2"', "").replace("Say it", "");
+  const two = new Studio(readText(twins), TYPES, undefined, undefined).get().index;
+  expect(withNames(two, "activity line is slow")).toMatch(/^activity "[^"]+ \(line\)" is slow$/);
 });
 
 it("calls a box as the page does", () => {

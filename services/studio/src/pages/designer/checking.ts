@@ -3,7 +3,7 @@ import { onNetwork } from "../../api/network";
 import { presence } from "../../api/presence";
 import { asProblem } from "../../api/problem";
 import type { Api } from "../../api/types";
-import { type Index, nameOf } from "../../model/activities";
+import { type Index, titleOf } from "../../model/activities";
 import { memberOf } from "../../model/descriptors";
 import { isMembers, type Json, writeText } from "../../model/json";
 import type { Problem } from "../../model/problems";
@@ -67,11 +67,11 @@ export function unsaid(found: readonly Problem[], said: readonly Problem[]): Pro
   return found.filter((one) => !isSaid(one));
 }
 
-/** A message with the names of activities in place of their ids. */
+/** A message with the names of activities in place of their ids; where others have the same name, both. */
 export function withNames(index: Index, message: string): string {
   return message.replace(/(\bactivity )?([\w-]+)/g, (all, before: string | undefined, id: string) => {
     const entry = before !== undefined || /^[0-9a-f]{12,}$/.test(id) ? index.get(id) : undefined;
-    return entry ? `${before ?? ""}"${nameOf(entry.activity, index.type(entry))}"` : all;
+    return entry ? `${before ?? ""}"${titleOf(index, entry)}"` : all;
   });
 }
 

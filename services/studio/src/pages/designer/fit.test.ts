@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { opening, READABLE } from "./fit";
+import { isCut, opening, READABLE } from "./fit";
 
 const BOX = { width: 620, height: 500 };
 const FIRST = { x: 2060, y: 2380 };
@@ -17,4 +17,10 @@ it("one that would be too small to be read opens at its beginning", () => {
   expect(zoom).toBe(0.75);
   expect(FIRST.x * zoom + x).toBe(48);
   expect(FIRST.y * zoom + y).toBe(250);
+});
+
+it("what opens at its beginning only is known, so that its overview shows the rest", () => {
+  expect(isCut(flow(40_000), BOX)).toBe(true);
+  expect(isCut(flow(1360), BOX)).toBe(false);
+  expect(isCut(flow(40_000), { width: 0, height: 0 })).toBe(false);
 });

@@ -21,6 +21,10 @@ export function opening(bounds: Rect, first: { x: number; y: number }, { width, 
   return { x: 48 - first.x * NEAR, y: height / 2 - first.y * NEAR, zoom: NEAR };
 }
 
+/** Whether a page opens with its beginning only. */
+export const isCut = (bounds: Rect, { width, height }: Size): boolean =>
+  width > 0 && height > 0 && getViewportForBounds(bounds, width, height, ZOOM_MIN, 1, 0.12).zoom < READABLE;
+
 /** Where the canvas must stand so that the page is seen. */
 function viewportFor(studio: Studio, isFirst: boolean): Viewport | undefined {
   const box = document.getElementById("designer-canvas")?.getBoundingClientRect();

@@ -1,12 +1,12 @@
 import { type Edge, type Node, Position } from "@xyflow/react";
 import { type Index, titleOf } from "../../model/activities";
 import { textOf } from "../../model/json";
-import { CARD, HEIGHT, narrowed } from "../../model/layout";
+import { CARD, HEIGHT, narrowed, turnOf } from "../../model/layout";
 import type { Problem } from "../../model/problems";
 import type { Item, Line, PageView, Point } from "../../model/view";
+import { t } from "../../text";
 import { type CardView, cardOf, stateCard } from "./cards";
 import type { Mark } from "./store";
-import { turnOf } from "./wires";
 import { w } from "./words";
 
 export interface CardData extends Record<string, unknown> {
@@ -168,7 +168,7 @@ export function edgesOf(
     const from = items.get(line.from);
     const to = items.get(line.to);
     if (!from || !to) return [];
-    const ariaLabel = w.lineFrom(nameAt(from), line.port, nameAt(to));
+    const ariaLabel = t.graph.lineFrom(nameAt(from), line.port, nameAt(to));
     const turn = turnAt(from);
     const isTaken = marks === undefined || (marks.has(line.from) && marks.has(line.to));
     const isSelected = chosen.has(line.id);

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { lowest, nameOn, turnOf } from "./wires";
+import { turnOf } from "../../model/layout";
+import { leadOf, lowest, nameOn } from "./wires";
 
 const flat = { sourceX: 200, sourceY: 28, targetX: 272, targetY: 28 };
 
@@ -23,4 +24,13 @@ it("a line turns down past the names of the other outcomes", () => {
   // A name stands 8 pixels from the card, in letters of less than 6, with 3 around it.
   expect(turnOf(["True", "False"])).toBeGreaterThan(8 + 6 + 5 * 6);
   expect(turnOf(["A".repeat(200), "B"])).toBeLessThan(200);
+});
+
+it("a line that leads on is straight until it is past the names of the outcomes, and has room for its curve", () => {
+  const turn = turnOf(["True", "False"]);
+  const wide = { ...flat, targetX: 320, targetY: 140 };
+  expect(leadOf(wide, turn)).toBe(turn);
+  expect(leadOf(flat, turnOf(["Approved", "Rejected"]))).toBe(72 - 24);
+  expect(leadOf({ ...flat, targetX: 210 }, turn)).toBe(0);
+  expect(leadOf(wide, turnOf(["Done"]))).toBe(0);
 });

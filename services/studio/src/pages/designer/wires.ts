@@ -1,15 +1,15 @@
-import { HEIGHT } from "../../model/layout";
+import { HEIGHT, TURN } from "../../model/layout";
 import type { Point } from "../../model/view";
 
 const LETTER = 6;
 const MOST = 28;
 const CLEAR = 13;
-const TURN = 24;
+/** What a curve needs at least to get to another height. */
+const CURVE = 24;
 
-/** How far from its card a line turns: past the names of outcomes that stand there, with which it would cross. */
-export function turnOf(outcomes: readonly string[]): number {
-  const longest = outcomes.length > 1 ? Math.max(...outcomes.map((name) => name.length)) : 0;
-  return longest === 0 ? TURN : Math.max(TURN, CLEAR + Math.min(longest, MOST) * LETTER + 4);
+/** The names of outcomes stand beside a card with several: a line that leads on is straight until it is past them. */
+export function leadOf({ sourceX, targetX }: Ends, turn: number): number {
+  return turn <= TURN ? 0 : Math.max(0, Math.min(turn, targetX - sourceX - CURVE));
 }
 
 export interface Ends {

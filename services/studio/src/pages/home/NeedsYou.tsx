@@ -14,7 +14,7 @@ import { Empty, Shown } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { ActivityName } from "../incidents/ActivityName";
 import { useDefinitionNames } from "../instances/names";
-import { isUntaken, labelOf, type Pool, poolsQuery } from "../tasks/queries";
+import { type Counted, isUntaken, labelOf, poolsQuery, useCounted } from "../tasks/queries";
 
 const CAUSES = { page: 0, pageSize: 10 };
 
@@ -46,7 +46,7 @@ function Cause({ of, definition }: { of: Api["IncidentGroup"]; definition: strin
 }
 
 /** Tasks for which no worker is there: they wait until somebody starts one. */
-function Untaken({ pools }: { pools: readonly Pool[] }) {
+function Untaken({ pools }: { pools: readonly Counted[] }) {
   return pools.map((pool) => {
     const label = labelOf(pool.taskType, pool.version);
     return (
@@ -95,10 +95,11 @@ export function NeedsYou() {
     refetchInterval: 15_000,
     enabled: can("read:activity-descriptors"),
   });
-  const untaken = pools.data?.items.filter(isUntaken) ?? [];
+  const counted = useCounted(pools.data?.items ?? []);
+  const untaken = counted.filter(isUntaken);
   const isUnasked = ({ data, error }: { data: unknown; error: unknown }) =>
     data === undefined && Boolean(error);
-  const isKnown = !isUnasked(dead) && !isUnasked(pools);
+  const isKnown = !isUnasked(dead) && !isUnasked(pools) && !counted.some(({ isAsking }) => isAsking);
   return (
     <Card
       title={t.home.needsYou}

@@ -6,7 +6,6 @@ import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { pageOf, useAddress } from "../../app/address";
 import { formatCount, shortId } from "../../lib/format";
-import { curlJson, quoted, staunch } from "../../lib/shell";
 import { visible } from "../../lib/visible";
 import { language, t } from "../../text";
 import { Button } from "../../ui/Button";
@@ -19,7 +18,9 @@ import { Spark } from "../../ui/Spark";
 import { Badge } from "../../ui/State";
 import type { Column } from "../../ui/Table";
 import { Time } from "../../ui/Time";
+import { retryLines } from "../instance/lines";
 import { retry, retryMany } from "../instance/retrying";
+import { manyLines } from "../instances/lines";
 import { useDefinitionNames } from "../instances/names";
 import { ActivityName, useActivityName } from "./ActivityName";
 
@@ -92,17 +93,7 @@ function Detail({
           </li>
         ))}
       </ul>
-      <CopyCommands
-        commands={{
-          staunch: staunch(
-            `instance retry ${quoted(group.newestInstanceId)} --activity ${quoted(group.activityId)}`,
-          ),
-          curl: curlJson("/alterations/workflows/retry", {
-            workflowInstanceIds: [group.newestInstanceId],
-            activityIds: [group.activityId],
-          }),
-        }}
-      />
+      <CopyCommands commands={retryLines(group.newestInstanceId, group.activityId)} />
       {asked && (
         <Confirm
           title={t.incidents.retryAll(ids.length)}
@@ -115,6 +106,7 @@ function Detail({
           onClose={() => setAsked(false)}
         >
           <p>{t.bulk.consequences.retry}</p>
+          <CopyCommands commands={manyLines("retry", ids, group.activityId)} />
         </Confirm>
       )}
     </SidePanel>

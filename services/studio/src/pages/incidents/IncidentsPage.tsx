@@ -1,7 +1,6 @@
 import { useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { withQuery } from "../../api/base";
 import { asProblem } from "../../api/problem";
 import { instanceQuery, instancesQuery } from "../../api/queries";
 import { can } from "../../api/session";
@@ -9,7 +8,7 @@ import type { Api } from "../../api/types";
 import { pageOf, useAddress } from "../../app/address";
 import { fromAddress } from "../../lib/filters";
 import { activityWord, shortId } from "../../lib/format";
-import { curl, quoted, staunch } from "../../lib/shell";
+import { quoted, reads, staunch } from "../../lib/shell";
 import { visible } from "../../lib/visible";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
@@ -117,8 +116,7 @@ const filterOf = (definition: string | undefined) => ({
 
 const causeLines = (definition: string | undefined): Commands => ({
   staunch: staunch(definition ? `incident ls --definition ${quoted(definition)}` : "incident ls"),
-  nats: "nats sub 'staunch.event.>'",
-  curl: curl(withQuery("/incidents/groups", { definitionId: definition })),
+  ...reads("/incidents/groups", { definitionId: definition }),
 });
 
 /** The same list of instances; `staunch` lists incidents only by their cause. */
@@ -189,7 +187,7 @@ export function IncidentsPage() {
   return (
     <Page
       title={t.rail.incidents}
-      note={t.incidents.note}
+      note={t.incidents.notes[by]}
       actions={
         <Button icon="refresh" onClick={reload}>
           {t.refresh}

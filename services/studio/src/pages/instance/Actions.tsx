@@ -8,10 +8,12 @@ import { useCommands } from "../../app/commands";
 import { canChange, isOver } from "../../lib/states";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
+import { CopyCommands } from "../../ui/Code";
 import { Confirm } from "../../ui/Dialog";
 import { Menu, type MenuItem } from "../../ui/Menu";
 import { attempt, complain } from "../../ui/notices";
 import { Cancel } from "./Cancel";
+import { deleteLines } from "./lines";
 import { Migrate } from "./Migrate";
 import { Restart } from "./Restart";
 import { retry } from "./retrying";
@@ -84,6 +86,7 @@ export function Actions({ detail }: { detail: Api["InstanceDetail"] }) {
           onClose={close}
         >
           <p>{t.bulk.consequences.delete}</p>
+          <CopyCommands commands={deleteLines(detail.id)} />
         </Confirm>
       )}
       {asked === "restart" && <Restart detail={detail} onClose={close} />}

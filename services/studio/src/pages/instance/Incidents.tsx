@@ -7,34 +7,34 @@ import { canChange } from "../../lib/states";
 import { visible } from "../../lib/visible";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
-import { Code } from "../../ui/Code";
+import { Code, CopyCommands } from "../../ui/Code";
 import { Icon } from "../../ui/Icon";
 import { attempt } from "../../ui/notices";
 import { Badge, StateBadge } from "../../ui/State";
 import { Empty, Shown } from "../../ui/States";
 import { Time } from "../../ui/Time";
+import { retryLines } from "./lines";
 import { useActivityNames } from "./names";
-import { changesQuery, type Resolution, resolutionsOf } from "./resolutions";
-import { retry } from "./retrying";
+import { changesQuery, type Resolution, resolutionsOf, wayOf } from "./resolutions";
+import { keyOf, retry } from "./retrying";
 import { Skip } from "./Skip";
 
 function Incident({
   incident,
   instance,
-  version,
   name,
   canEdit,
+  onSkip,
 }: {
   incident: Api["Incident"];
   instance: string;
-  version: string;
   name: string;
   /** Whether it can be tried again with other values. */
   canEdit: boolean;
+  onSkip: () => void;
 }) {
   const client = useQueryClient();
   const [, change] = useAddress();
-  const [isSkipping, setSkipping] = useState(false);
   return (
     <li className="space-y-2 border-b border-line p-4 text-sm">
       <div className="flex flex-wrap items-center gap-2">
@@ -58,16 +58,7 @@ function Incident({
         {canEdit && (
           <Button onClick={() => change({ tab: "values", at: undefined })}>{t.instance.changeValues}</Button>
         )}
-        {can("run:alterations") && <Button onClick={() => setSkipping(true)}>{t.incidents.skip}</Button>}
-        {isSkipping && (
-          <Skip
-            instance={instance}
-            version={version}
-            activity={incident.activityId}
-            name={name}
-            onClose={() => setSkipping(false)}
-          />
-        )}
+        {can("run:alterations") && <Button onClick={onSkip}>{t.incidents.skip}</Button>}
       </div>
       <p className="break-words text-faulted">{visible(incident.message)}</p>
       {incident.exception.stackTrace && (
@@ -76,6 +67,7 @@ function Incident({
           <Code text={incident.exception.stackTrace} label={t.incidents.stack} />
         </details>
       )}
+      {can("run:alterations") && <CopyCommands commands={retryLines(instance, incident.activityId)} />}
     </li>
   );
 }
@@ -123,19 +115,33 @@ export function Incidents({ detail }: { detail: Api["InstanceDetail"] }) {
   const names = useActivityNames(detail.definitionVersionId);
   const changes = useQuery(changesQuery(detail.id));
   const { incidents } = detail.workflowState;
+  // The dialog is not that of a line: it stays, and says so, where somebody else is faster.
+  const [skipped, setSkipped] = useState<Api["Incident"]>();
+  const isOpen = skipped && incidents.some((one) => keyOf(one) === keyOf(skipped));
+  const way = skipped && wayOf(resolutionsOf(changes.data?.items ?? []), skipped);
   const canEdit = canChange(detail.subStatus) && can("run:alterations") && can("write:workflow-instances");
   return (
     <>
+      {skipped && (
+        <Skip
+          instance={detail.id}
+          version={detail.definitionVersionId}
+          activity={skipped.activityId}
+          name={names(skipped.activityId)}
+          isOver={isOpen ? undefined : t.incidents.wasResolved[way ?? "other"]}
+          onClose={() => setSkipped(undefined)}
+        />
+      )}
       {incidents.length > 0 && (
         <ul>
           {incidents.map((incident) => (
             <Incident
-              key={`${incident.activityNodeId}${incident.timestamp}`}
+              key={keyOf(incident)}
               incident={incident}
               instance={detail.id}
-              version={detail.definitionVersionId}
               name={names(incident.activityId)}
               canEdit={canEdit}
+              onSkip={() => setSkipped(incident)}
             />
           ))}
         </ul>

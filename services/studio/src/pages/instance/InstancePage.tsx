@@ -12,7 +12,7 @@ import { t } from "../../text";
 import { Button, buttonClass } from "../../ui/Button";
 import { CopyButton } from "../../ui/Code";
 import { later } from "../../ui/later";
-import { Badge, StateBadge } from "../../ui/State";
+import { Badge, StateBadge, Version } from "../../ui/State";
 import { Empty, Shown } from "../../ui/States";
 import { Tabs } from "../../ui/Tabs";
 import { Duration, Time } from "../../ui/Time";
@@ -64,7 +64,9 @@ function Head({ detail }: { detail: Api["InstanceDetail"] }) {
               params={{ id: detail.definitionId }}
               search={{ version: String(detail.version) }}
             >
-              <Badge>v{detail.version}</Badge>
+              <Badge>
+                <Version of={detail.version} />
+              </Badge>
             </Link>
           )}
         </h1>

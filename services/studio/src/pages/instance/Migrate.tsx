@@ -6,7 +6,7 @@ import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { withId } from "../../graph/activities";
 import { useTypeWords } from "../../graph/words";
-import { curlJson, quoted, staunch } from "../../lib/shell";
+import { quoted } from "../../lib/shell";
 import { stateOf } from "../../lib/states";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
@@ -15,6 +15,7 @@ import { Dialog } from "../../ui/Dialog";
 import { Select } from "../../ui/Field";
 import { notify } from "../../ui/notices";
 import { Failed, Shown } from "../../ui/States";
+import { alterLines } from "./lines";
 import { heldBy, isOpen, mapOf, type Unplaced, unplaced } from "./places";
 
 interface Props {
@@ -68,10 +69,8 @@ export function Migrate({ detail, onClose, onDone }: Props) {
   const missing = here && there ? unplaced(heldBy(detail.workflowState), here.root, there.root, words) : [];
   const path = `/workflow-instances/${id(detail.id)}/alter`;
   const map = mapOf(missing, places);
-  const migration = {
-    alterations: [{ type: "Migrate", targetVersion: Number(chosen), activities: map }],
-  };
-  const send = (dryRun: boolean) => post<Api["AlterAnswer"]>(path, { dryRun, ...migration });
+  const migration = { type: "Migrate", targetVersion: Number(chosen), activities: map };
+  const send = (dryRun: boolean) => post<Api["AlterAnswer"]>(path, { dryRun, alterations: [migration] });
   const check = async (event: FormEvent) => {
     event.preventDefault();
     setError(undefined);
@@ -146,17 +145,16 @@ export function Migrate({ detail, onClose, onDone }: Props) {
               )}
               {chosen && (
                 <CopyCommands
-                  commands={{
-                    staunch: staunch(
-                      [
-                        `instance migrate ${quoted(detail.id)} --to ${chosen}`,
-                        ...Object.entries(map ?? {}).map(
-                          ([old, place]) => `--map ${quoted(`${old}=${place}`)}`,
-                        ),
-                      ].join(" "),
-                    ),
-                    curl: curlJson(path, migration),
-                  }}
+                  commands={alterLines(
+                    detail.id,
+                    [
+                      `instance migrate ${quoted(detail.id)} --to ${chosen}`,
+                      ...Object.entries(map ?? {}).map(
+                        ([old, place]) => `--map ${quoted(`${old}=${place}`)}`,
+                      ),
+                    ].join(" "),
+                    migration,
+                  )}
                 />
               )}
               {error !== undefined && <Failed error={error} />}

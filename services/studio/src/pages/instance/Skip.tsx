@@ -1,21 +1,25 @@
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { id, json, post } from "../../api/client";
+import { id, json, send } from "../../api/client";
 import { versionQuery } from "../../api/queries";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { portsOf } from "../../graph/outline";
-import { curlJson, quoted, staunch } from "../../lib/shell";
+import { quoted } from "../../lib/shell";
 import { t } from "../../text";
 import { CopyCommands } from "../../ui/Code";
 import { Confirm } from "../../ui/Dialog";
 import { Check, Field } from "../../ui/Field";
+import { notify } from "../../ui/notices";
+import { alterLines } from "./lines";
 
 interface Props {
   instance: string;
   version: string;
   activity: string;
   name: string;
+  /** Why there is nothing left to skip, where somebody else was faster. */
+  isOver?: string;
   onClose: () => void;
 }
 
@@ -49,12 +53,18 @@ function Outcomes({
   );
 }
 
+const skip = (activity: string, outcomes: readonly string[]) => ({
+  type: "Skip",
+  activityId: activity,
+  outcomes,
+});
+
 const skipping = (activity: string, outcomes: readonly string[]) => ({
-  alterations: [{ type: "Skip", activityId: activity, outcomes }],
+  alterations: [skip(activity, outcomes)],
 });
 
 /** Ends a failed activity as if it had completed: its outcomes decide what comes next. */
-export function Skip({ instance, version, activity, name, onClose }: Props) {
+export function Skip({ instance, version, activity, name, isOver, onClose }: Props) {
   const client = useQueryClient();
   const root = useQuery({ ...versionQuery(version), enabled: can("read:workflow-definitions") }).data?.root;
   const ports = portsOf(root, activity);
@@ -79,8 +89,10 @@ export function Skip({ instance, version, activity, name, onClose }: Props) {
       title={t.incidents.skipOne(name)}
       verb={t.incidents.skip}
       disabled={reasons.length > 0}
+      isOver={isOver}
       act={async () => {
-        await post(path, skipping(activity, outcomes));
+        const { status } = await send(path, { method: "POST", body: skipping(activity, outcomes) });
+        notify(status === 202 ? t.waits.accepted : t.incidents.skipped(name));
         for (const key of ["instance", "instances", "incidents", "counts"])
           void client.invalidateQueries({ queryKey: [key] });
       }}
@@ -110,15 +122,14 @@ export function Skip({ instance, version, activity, name, onClose }: Props) {
         </p>
       )}
       <CopyCommands
-        commands={{
-          staunch: staunch(
-            [
-              `instance skip ${quoted(instance)} ${quoted(activity)}`,
-              ...outcomes.map((one) => `--outcome ${quoted(one)}`),
-            ].join(" "),
-          ),
-          curl: curlJson(path, skipping(activity, outcomes)),
-        }}
+        commands={alterLines(
+          instance,
+          [
+            `instance skip ${quoted(instance)} ${quoted(activity)}`,
+            ...outcomes.map((one) => `--outcome ${quoted(one)}`),
+          ].join(" "),
+          skip(activity, outcomes),
+        )}
       />
     </Confirm>
   );

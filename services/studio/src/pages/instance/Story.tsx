@@ -72,6 +72,7 @@ function Line({ entry, last, names, variables, onActivity }: LineProps) {
   const isWorkflow = entry.eventName === "Workflow";
   const isWhole = isWholeLine(entry);
   const word = isWhole ? t.instance.workflow : wordOf(entry, names);
+  const type = typeName(entry.activityType);
   const state = stateOf(isWorkflow ? (entry.message ?? "") : entry.eventName);
   const facts = [...Object.entries(entry.activityState ?? {}), ...Object.entries(entry.outputs)];
   const [open, setOpen] = useState(false);
@@ -99,7 +100,7 @@ function Line({ entry, last, names, variables, onActivity }: LineProps) {
           </button>
         )}
         <span className="min-w-0 flex-1 truncate text-xs text-soft">
-          {isWhole ? "" : typeName(entry.activityType)}
+          {isWhole || type === word ? "" : type}
           {!isWorkflow && entry.message && (
             <span className="ml-2 text-sm text-ink" title={entry.message}>
               {visible(about ? `${entry.message}: ${about}` : entry.message)}

@@ -26,7 +26,7 @@ const FILL: Record<State, string> = {
 const DEPTH_MAX = 6;
 const TICKS = [0, 0.25, 0.5, 0.75];
 const GRID =
-  "grid grid-cols-[minmax(6.5rem,14rem)_minmax(0,1fr)_5rem] gap-x-2 max-sm:grid-cols-[6.5rem_minmax(0,1fr)_4.9rem]";
+  "grid grid-cols-[minmax(6.5rem,14rem)_minmax(0,1fr)_5.5rem] gap-x-2 max-sm:grid-cols-[6.5rem_minmax(0,1fr)_5.25rem]";
 const percent = (part: number) => `${(part * 100).toFixed(3)}%`;
 
 /** One execution, from its begin to its end; the shortest one is a point. */
@@ -55,7 +55,8 @@ function Row({
   const state = stateOf(lane.status);
   const took = formatDuration(lane.milliseconds);
   const times = lane.bars.length > 1 ? `${lane.bars.length} ×` : "";
-  const words = [name, typeName(lane.type), times, t.states[state], t.instance.took(took)];
+  const type = typeName(lane.type);
+  const words = [name, type !== name && type, times, t.states[state], t.instance.took(took)];
   return (
     <li>
       <button

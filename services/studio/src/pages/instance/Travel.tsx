@@ -52,19 +52,21 @@ export function Travel({ detail, at, onAt, onCompare }: Props) {
         onChange={(event) => go(Number(event.target.value))}
         className="h-6 min-w-20 flex-1 basis-20 accent-(--accent)"
       />
-      <span className="text-right text-soft tabular-nums sm:w-60">
-        {at === undefined ? (
-          t.instance.lines(last)
-        ) : (
-          <>
-            {t.instance.afterLine(at)} <Time at={past.data?.timestamp} />
-          </>
-        )}
-      </span>
-      {onCompare && last > 1 && <Button onClick={() => onCompare(at ?? last)}>{t.comparing.begin}</Button>}
-      <Button disabled={at === undefined} onClick={() => onAt(undefined)}>
-        {t.instance.now}
-      </Button>
+      <div className="flex flex-wrap items-center gap-x-2 max-sm:w-full">
+        <span className="text-soft tabular-nums max-sm:flex-1 sm:w-60 sm:text-right">
+          {at === undefined ? (
+            t.instance.lines(last)
+          ) : (
+            <>
+              {t.instance.afterLine(at)} <Time at={past.data?.timestamp} />
+            </>
+          )}
+        </span>
+        {onCompare && last > 1 && <Button onClick={() => onCompare(at ?? last)}>{t.comparing.begin}</Button>}
+        <Button disabled={at === undefined} onClick={() => onAt(undefined)}>
+          {t.instance.now}
+        </Button>
+      </div>
     </section>
   );
 }

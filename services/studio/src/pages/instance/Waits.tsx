@@ -15,9 +15,10 @@ import { Empty } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { Value } from "../../ui/Value";
 import { useActivityNames } from "./names";
-import { deliver, eventFor, eventPath } from "./sending";
+import { acceptedWord, deliver, eventFor, eventPath } from "./sending";
 
 type Bookmark = Api["OpenBookmark"];
+type State = Api["InstanceDetail"]["workflowState"];
 
 /** Sends what was typed, once it is read: as an object, or as any JSON. */
 interface Send {
@@ -40,7 +41,9 @@ function member(payload: unknown, name: string): string {
 }
 
 /** What moves a bookmark: its event, the result of its task, or else to be resumed. */
-function deedOf(instance: string, bookmark: Bookmark): Deed {
+function deedOf(instance: string, bookmark: Bookmark, state: State): Deed {
+  const accepted = acceptedWord(state, bookmark.id);
+  const send = (path: string, body: unknown, taken?: string) => deliver(path, body, taken, accepted);
   const event = member(bookmark.payload, "EventName");
   if (bookmark.name.endsWith("Event") && event) {
     return {
@@ -49,7 +52,7 @@ function deedOf(instance: string, bookmark: Bookmark): Deed {
       permission: "trigger:event",
       send: {
         read: readJson,
-        post: (input) => deliver(eventPath(event), eventFor(instance, bookmark.activityInstanceId, input)),
+        post: (input) => send(eventPath(event), eventFor(instance, bookmark.activityInstanceId, input)),
       },
     };
   }
@@ -59,12 +62,12 @@ function deedOf(instance: string, bookmark: Bookmark): Deed {
       word: t.waits.complete,
       hint: t.waits.resultHint,
       permission: "tasks:complete",
-      send: { read: readJson, post: (result) => deliver(`/tasks/${id(task)}/complete`, { result }) },
+      send: { read: readJson, post: (result) => send(`/tasks/${id(task)}/complete`, { result }) },
       fail: {
         read: readObject,
         post: (error) => {
           const body = { error: error ?? { title: t.waits.failedByHand } };
-          return deliver(`/tasks/${id(task)}/fail`, body, t.waits.failed);
+          return send(`/tasks/${id(task)}/fail`, body, t.waits.failed);
         },
       },
     };
@@ -75,8 +78,7 @@ function deedOf(instance: string, bookmark: Bookmark): Deed {
     permission: "write:workflow-instances",
     send: {
       read: readObject,
-      post: (input) =>
-        deliver(`/workflow-instances/${id(instance)}/resume`, { bookmarkId: bookmark.id, input }),
+      post: (input) => send(`/workflow-instances/${id(instance)}/resume`, { bookmarkId: bookmark.id, input }),
     },
   };
 }
@@ -103,9 +105,20 @@ function Link({ instance, bookmark }: { instance: string; bookmark: Bookmark }) 
   );
 }
 
-function Wait({ instance, bookmark, name }: { instance: string; bookmark: Bookmark; name: string }) {
+function Wait({
+  instance,
+  bookmark,
+  state,
+  name,
+}: {
+  instance: string;
+  bookmark: Bookmark;
+  state: State;
+  name: string;
+}) {
   const client = useQueryClient();
-  const deed = deedOf(instance, bookmark);
+  const deed = deedOf(instance, bookmark, state);
+  const type = typeName(bookmark.name);
   const [text, setText] = useState("");
   const [error, setError] = useState<string>();
   const [busy, setBusy] = useState(false);
@@ -126,7 +139,7 @@ function Wait({ instance, bookmark, name }: { instance: string; bookmark: Bookma
   return (
     <li className="border-b border-line p-4">
       <h2 className="mb-2 font-medium">
-        {name} <span className="font-normal text-soft">{typeName(bookmark.name)}</span>
+        {name} {type !== name && <span className="font-normal text-soft">{type}</span>}
       </h2>
       <Facts
         facts={[
@@ -174,7 +187,13 @@ export function Waits({ detail }: { detail: Api["InstanceDetail"] }) {
   return (
     <ul>
       {bookmarks.map((bookmark) => (
-        <Wait key={bookmark.id} instance={detail.id} bookmark={bookmark} name={names(bookmark.activityId)} />
+        <Wait
+          key={bookmark.id}
+          instance={detail.id}
+          bookmark={bookmark}
+          state={detail.workflowState}
+          name={names(bookmark.activityId)}
+        />
       ))}
       {calls
         .filter((call) => !bookmarks.some((bookmark) => bookmark.id === call.bookmarkId))

@@ -6,19 +6,21 @@ import { visible } from "../../lib/visible";
 import { t } from "../../text";
 import { CopyCommands } from "../../ui/Code";
 import { Icon } from "../../ui/Icon";
-import { Time } from "../../ui/Time";
+import { Duration, Left, Time } from "../../ui/Time";
 import { useActivityNames } from "./names";
 import { neededBy } from "./needs";
 import { OfferButton } from "./OfferButton";
 import { offerOf } from "./offers";
 import { idsIn, useRelativeNames } from "./relatives";
-import { partsOf } from "./sentence";
+import { partsOf, placesOf } from "./sentence";
 
 /** The answer of the server, with names for ids, and times as the reader wants to see them. */
 function Sentence({ why, version }: { why: Api["Why"]; version: string }) {
   const names = useActivityNames(version);
   const relativeName = useRelativeNames(why);
-  return partsOf(why.answer, names, idsIn(why)).map(({ key, time, activity, instance, words }) => {
+  return partsOf(why.answer, names, idsIn(why)).map(({ key, time, ago, left, activity, instance, words }) => {
+    if (ago) return <Duration key={key} from={ago} />;
+    if (left) return <Left key={key} until={left} />;
     if (time) return <Time key={key} at={time} stands />;
     if (instance)
       return (
@@ -51,13 +53,18 @@ export function Why({
   version: string;
   detail: Api["InstanceDetail"];
 }) {
-  const actions = why.findings
-    .flatMap((finding) => finding.actions)
-    .filter((action) => {
+  const names = useActivityNames(version);
+  const places = placesOf(
+    why.findings.map(({ says }) => says),
+    names,
+  );
+  const offered = why.findings
+    .flatMap(({ actions }, at) => actions.map((action) => ({ action, place: places[at] })))
+    .filter(({ action }) => {
       const permission = neededBy(action);
       return permission === undefined || can(permission);
-    });
-  const offered = actions.map((action) => ({ action, offer: offerOf(action, detail.id) }));
+    })
+    .map((one) => ({ ...one, offer: offerOf(one.action, detail.id) }));
   return (
     <section
       aria-label={t.instance.why}
@@ -70,15 +77,18 @@ export function Why({
           <Sentence why={why} version={version} />
         </span>
       </p>
-      {actions.length > 0 && (
+      {offered.length > 0 && (
         <details className="max-w-full">
           <summary className="cursor-pointer py-1 text-xs text-soft hover:text-ink">
-            {t.instance.moves(actions.length)}
+            {t.instance.moves(offered.length)}
           </summary>
           <ul className="mt-1 max-w-2xl space-y-2 pb-2">
-            {offered.map(({ action, offer }) => (
-              <li key={`${action.what}${action.staunch ?? action.curl ?? ""}`} className="space-y-1">
-                <p className="text-xs font-medium">{action.what}</p>
+            {offered.map(({ action, place, offer }) => (
+              <li
+                key={`${place ?? ""}${action.what}${action.staunch ?? action.curl ?? ""}`}
+                className="space-y-1"
+              >
+                <p className="text-xs font-medium">{place ? `${place}: ${action.what}` : action.what}</p>
                 {offer && <OfferButton offer={offer} detail={detail} />}
                 <CopyCommands
                   commands={{ ...action, staunch: action.staunch ? served(action.staunch) : undefined }}

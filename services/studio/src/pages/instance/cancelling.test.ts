@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { endOf } from "./cancelling";
+import { endOf, lateFor } from "./cancelling";
 
 test("a cancellation says what it did, and what it came too late for", () => {
   expect(endOf({ cancelled: true, subStatus: "Cancelled" }).is).toBe("cancelled");
@@ -14,4 +14,10 @@ test("a cancellation says what it did, and what it came too late for", () => {
     is: "late",
     said: "It was cancelled already, by somebody else.",
   });
+});
+
+test("an instance that somebody else ends meanwhile is asked about no more", () => {
+  expect(["Suspended", "Executing", "Pending"].map(lateFor)).toEqual([undefined, undefined, undefined]);
+  expect(lateFor("Finished")).toContain("it had ended already");
+  expect(lateFor("Cancelled")).toBe("It was cancelled already, by somebody else.");
 });

@@ -15,3 +15,9 @@ export function endOf({ cancelled, subStatus }: Pick<Api["Cancelled"], "cancelle
   if (stateOf(subStatus) === "cancelled") return { is: "late", said: t.instance.cancelledBefore };
   return { is: "late", said: t.instance.cancelLate(stateWord(subStatus)) };
 }
+
+/** Why an instance in this state need not be cancelled any more; none where it can be. */
+export function lateFor(subStatus: string): string | undefined {
+  const { is, said } = endOf({ cancelled: false, subStatus });
+  return is === "late" ? said : undefined;
+}

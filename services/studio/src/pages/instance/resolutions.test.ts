@@ -1,7 +1,7 @@
 import { expect, it, vi } from "vitest";
 
 vi.stubGlobal("sessionStorage", { getItem: () => null });
-const { resolutionsOf, withSkips } = await import("./resolutions");
+const { resolutionsOf, wayOf, withSkips } = await import("./resolutions");
 const { timelineOf } = await import("./executions");
 type Execution = Parameters<typeof withSkips>[0][number];
 
@@ -58,4 +58,12 @@ it("tells executions that were skipped from those that completed", () => {
   expect(now.map(({ status }) => status)).toEqual(["Skipped", "Completed", "Completed", "Running"]);
   const [lane] = timelineOf(now, Date.parse("2026-01-01T00:00:05Z")).lanes;
   expect(lane?.bars.map(({ status }) => status)).toEqual(["Skipped", "Completed"]);
+});
+
+it("says how an incident was resolved that is none any more", () => {
+  const resolutions = resolutionsOf(lines);
+  const at = (activityId: string, second: number) =>
+    wayOf(resolutions, { activityId, timestamp: `2026-01-01T00:00:0${second}Z` });
+  expect([at("charge", 0), at("charge", 2), at("charge", 4)]).toEqual(["Retry", "Skip", undefined]);
+  expect([at("ship", 0), at("bill", 0)]).toEqual(["Skip", undefined]);
 });

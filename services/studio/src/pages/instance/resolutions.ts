@@ -54,6 +54,16 @@ export function resolvedBy({ eventName, message, payload, sequence, timestamp }:
 
 export const resolutionsOf = (lines: readonly Change[]): Resolution[] => lines.flatMap(resolvedBy);
 
+/** How an incident was resolved that is none any more; none where that was not by hand, or is not known yet. */
+export function wayOf(
+  resolutions: readonly Resolution[],
+  { activityId, timestamp }: Pick<Api["Incident"], "activityId" | "timestamp">,
+): Way | undefined {
+  const isLater = ({ activity, at }: Resolution) =>
+    activity === activityId && Date.parse(at) >= Date.parse(timestamp);
+  return resolutions.find(isLater)?.way;
+}
+
 /** Executions, with those that ended because their activity was skipped told from those that completed. */
 export function withSkips(
   executions: readonly Execution[],

@@ -7,6 +7,7 @@ it("the lines of a restart begin where the dialog does, with the values that are
   const plain = restartLines("i-1", "", { variables: "" });
   expect(plain.staunch).toMatch(/^staunch instance restart i-1( --server \S+)?$/);
   expect(plain.curl).toContain("-d '{}'");
+  expect(plain.nats).toBe("nats req staunch.api.http.post.workflow-instances.i-1.restart '{}'");
   const variables = '{\n  "Qty": 5\n}';
   expect(restartLines("i-1", "check", { variables }).staunch).toContain(
     `--from check --variables '{"Qty":5}'`,

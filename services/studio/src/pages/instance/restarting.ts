@@ -1,5 +1,5 @@
 import { readObject } from "../../lib/json";
-import { curl, quoted, staunch } from "../../lib/shell";
+import { curl, natsApi, quoted, staunch } from "../../lib/shell";
 import type { Commands } from "../../ui/Code";
 
 /** What somebody typed as a JSON object, on one line; undefined where it is nothing, or no object. */
@@ -24,13 +24,12 @@ export function restartLines(
     .filter(Boolean)
     .join(",")}}`;
   const options = [activity && `--from ${quoted(activity)}`, known && `--variables ${quoted(known)}`];
+  const path = `/workflow-instances/${encodeURIComponent(instance)}/restart`;
   return {
     staunch: given
       ? null
       : staunch(["instance restart", quoted(instance), ...options.filter(Boolean)].join(" ")),
-    curl: curl(
-      `/workflow-instances/${encodeURIComponent(instance)}/restart`,
-      `-X POST -H "Content-Type: application/json" -d ${quoted(body)}`,
-    ),
+    nats: natsApi("POST", path, JSON.parse(body)),
+    curl: curl(path, `-X POST -H "Content-Type: application/json" -d ${quoted(body)}`),
   };
 }

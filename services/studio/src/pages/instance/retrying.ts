@@ -9,7 +9,7 @@ import { complain, notify } from "../../ui/notices";
 type Detail = Api["InstanceDetail"];
 
 /** What an incident is told apart by. */
-const keyOf = (incident: Api["Incident"]) => `${incident.activityNodeId} ${incident.timestamp}`;
+export const keyOf = (incident: Api["Incident"]) => `${incident.activityNodeId} ${incident.timestamp}`;
 
 export type Outcome = { is: "failed"; message: string } | { is: "over" } | { is: "running" };
 

@@ -7,7 +7,7 @@ vi.stubGlobal("sessionStorage", {
 });
 
 const { t } = await import("../../text");
-const { deliver, eventFor, eventPath } = await import("./sending");
+const { acceptedWord, deliver, eventFor, eventPath } = await import("./sending");
 
 const fetched = vi.fn<typeof fetch>();
 const answers = (status: number, body: unknown) =>
@@ -52,4 +52,14 @@ test("the report of a task that is over is late, and one to an instance is accep
 test("what is wrong in another way is said as it is", async () => {
   answers(400, { title: "Bad request", detail: "the input is no object" });
   await expect(approve()).rejects.toThrow("The input is no object.");
+});
+
+test("what is accepted only says why, and what becomes of it", async () => {
+  const call = { bookmarkId: "b-1" } as never;
+  expect(acceptedWord({ isPaused: false, calls: [] }, "b-1")).toBe(t.waits.accepted);
+  expect(acceptedWord({ isPaused: true }, "b-1")).toContain("is paused: what you sent is kept");
+  expect(acceptedWord({ isPaused: true, calls: [call] }, "b-1")).toContain("Nothing was resumed");
+  expect(acceptedWord({ isPaused: false, calls: [call] }, "b-2")).toBe(t.waits.accepted);
+  answers(202, { workflowInstanceId: "i-1", subStatus: "Suspended" });
+  expect(await deliver("/workflow-instances/i-1/resume", {}, t.waits.taken, t.waits.kept)).toBe(t.waits.kept);
 });

@@ -17,8 +17,23 @@ export function receptionOf(status: number, body: unknown): Reception {
   return isObject(body) && typeof body.taskId === "string" ? "late" : "accepted";
 }
 
+/** What is known of an instance as something is sent to it. */
+type State = Pick<Api["InstanceDetail"]["workflowState"], "calls" | "isPaused">;
+
+/** What becomes of something that is accepted only. */
+export function acceptedWord({ isPaused, calls }: State, bookmark: string): string {
+  // Only the answer of the call goes on from there.
+  if (calls?.some((call) => call.bookmarkId === bookmark)) return t.waits.calls;
+  return isPaused ? t.waits.kept : t.waits.accepted;
+}
+
 /** Sends to where an instance waits, and says what became of it; it fails where the instance waits there no longer. */
-export async function deliver(path: string, body: unknown, taken = t.waits.taken): Promise<string> {
+export async function deliver(
+  path: string,
+  body: unknown,
+  taken = t.waits.taken,
+  accepted = t.waits.accepted,
+): Promise<string> {
   let reception: Reception;
   try {
     const answer = await send(path, { method: "POST", body });
@@ -29,7 +44,7 @@ export async function deliver(path: string, body: unknown, taken = t.waits.taken
     reception = "late";
   }
   if (reception === "late") throw new Error(t.waits.late);
-  return reception === "taken" ? taken : t.waits.accepted;
+  return reception === "taken" ? taken : accepted;
 }
 
 /** An event for the one execution that waits for it: of two that are sent at once, one is taken, and the other is told. */

@@ -6,10 +6,12 @@ import { type InstanceFilter, toCountRequest, toPlanFilter } from "../../lib/fil
 import { formatCount } from "../../lib/format";
 import { type Removed, removeAll } from "../../lib/removal";
 import { language, t } from "../../text";
+import { CopyCommands } from "../../ui/Code";
 import { Confirm } from "../../ui/Dialog";
 import { notify } from "../../ui/notices";
 import { Progress } from "../../ui/Progress";
 import { Failed } from "../../ui/States";
+import { allLines } from "./lines";
 import { TOTAL_MAX } from "./trail";
 
 export type DeedForAll = "cancelAll" | "retryAll" | "deleteAll";
@@ -86,6 +88,7 @@ export function AllDialog({
     >
       <p>{t.bulk.consequences[deed]}</p>
       {isMore && <p>{t.bulk.uncounted(number(TOTAL_MAX))}</p>}
+      {planned && <CopyCommands commands={allLines(deed, planned)} />}
       {counting.error && <Failed error={counting.error} retry={() => void counting.refetch()} />}
       {removed && (
         <div className="space-y-1">

@@ -8,10 +8,12 @@ import { type InstanceFilter, toPlanFilter } from "../../lib/filters";
 import { formatCount } from "../../lib/format";
 import { language, t } from "../../text";
 import { Button } from "../../ui/Button";
+import { CopyCommands } from "../../ui/Code";
 import { Confirm } from "../../ui/Dialog";
 import { complain, notify } from "../../ui/notices";
 import { retryMany } from "../instance/retrying";
 import { AllDialog, type DeedForAll } from "./AllDialog";
+import { manyLines } from "./lines";
 import { TOTAL_MAX } from "./trail";
 
 interface Props {
@@ -133,6 +135,7 @@ export function BulkBar({ selected, total, filter, isRead, onDone, onPlan }: Pro
           onClose={() => setAsked(undefined)}
         >
           <p>{t.bulk.consequences[asked]}</p>
+          <CopyCommands commands={manyLines(asked, ids)} />
         </Confirm>
       )}
     </div>

@@ -2,7 +2,14 @@ import { skipToken, useQuery } from "@tanstack/react-query";
 import { useId, useState } from "react";
 import { definitionQuery } from "../../api/queries";
 import { can } from "../../api/session";
-import { beginningsOf, comparisonOf, type InstanceFilter, timeOf, valueText } from "../../lib/filters";
+import {
+  beginningsOf,
+  comparisonOf,
+  type InstanceFilter,
+  timeOf,
+  valueText,
+  versionOf,
+} from "../../lib/filters";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Field, Select } from "../../ui/Field";
@@ -125,8 +132,8 @@ function More({ filter, onChange }: { filter: InstanceFilter; onChange: Change }
         label={t.filters.version}
         value={filter.version?.toString() ?? ""}
         onTake={(text) => {
-          if (text && !/^\d+$/.test(text)) return t.filters.versionError;
-          onChange({ version: text ? Number(text) : undefined });
+          if (text && versionOf(text) === undefined) return t.filters.versionError;
+          onChange({ version: versionOf(text) });
         }}
       />
       <Taken

@@ -3,7 +3,7 @@ import type { Api } from "../../api/types";
 import type { InstanceFilter } from "../../lib/filters";
 import { t } from "../../text";
 import { InstanceLink } from "../../ui/InstanceLink";
-import { Badge, StateBadge } from "../../ui/State";
+import { Badge, StateBadge, Version } from "../../ui/State";
 import type { Column } from "../../ui/Table";
 import { Duration, Time } from "../../ui/Time";
 import { useDefinitionNames } from "./names";
@@ -65,7 +65,9 @@ export function useInstanceColumns({ filter, onOrder }: Ordered): Column<Row>[] 
           >
             {names.get(row.definitionId) ?? row.definitionId}
           </Link>
-          <span className="text-xs text-soft">v{row.version}</span>
+          <span className="shrink-0 text-xs text-soft">
+            <Version of={row.version} />
+          </span>
         </span>
       ),
     },
@@ -96,7 +98,8 @@ export function useInstanceColumns({ filter, onOrder }: Ordered): Column<Row>[] 
     },
     {
       key: "took",
-      width: "w-24",
+      // The longest one is "59 min 59 s", in wide fonts, too.
+      width: "w-29",
       head: t.columns.took,
       end: true,
       cell: (row) => <Duration from={row.createdAt} to={row.finishedAt} />,

@@ -13,12 +13,16 @@ import { Shown } from "../../ui/States";
 /** What a letter holds; a command can be corrected and published again. */
 export function LetterBody({
   letter,
+  text,
+  onEdit,
   onReplay,
 }: {
   letter: string;
+  /** What is typed instead of its body. */
+  text: string | undefined;
+  onEdit: (text: string | undefined) => void;
   onReplay?: (body: unknown) => Promise<void>;
 }) {
-  const [text, setText] = useState<string>();
   const [busy, setBusy] = useState(false);
   const query = useQuery({
     queryKey: ["letter", letter, "body"],
@@ -50,16 +54,16 @@ export function LetterBody({
                   rows={12}
                   value={text}
                   error={wrong}
-                  onChange={(event) => setText(event.target.value)}
+                  onChange={(event) => onEdit(event.target.value)}
                 />
               )}
               {onReplay && held.canReplay && (
                 <div className="flex gap-2">
                   {text === undefined ? (
-                    <Button onClick={() => setText(own)}>{t.messages.edit}</Button>
+                    <Button onClick={() => onEdit(own)}>{t.messages.edit}</Button>
                   ) : (
                     <>
-                      <Button onClick={() => setText(undefined)}>{t.keep}</Button>
+                      <Button onClick={() => onEdit(undefined)}>{t.keep}</Button>
                       <Button
                         tone="main"
                         icon="refresh"

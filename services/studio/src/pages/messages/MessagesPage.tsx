@@ -7,7 +7,8 @@ import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { pageOf, useAddress } from "../../app/address";
 import { doEach } from "../../lib/each";
-import { curl, curlJson } from "../../lib/shell";
+import { shortId } from "../../lib/format";
+import { reads } from "../../lib/shell";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { CopyCommands } from "../../ui/Code";
@@ -23,14 +24,22 @@ import { Tabs } from "../../ui/Tabs";
 import { Time } from "../../ui/Time";
 import { LetterBody } from "./LetterBody";
 import { Listeners } from "./Listeners";
+import { deleteLines, linesOf, replayAllLines, wasToBegin } from "./letters";
 import { PERMISSION } from "./listening";
 
 const PAGE_SIZE = 50;
 type Letter = Api["DeadLetter"];
 
-function Instance({ of }: { of?: string | null }) {
-  if (!of) return <span className="text-soft">–</span>;
-  return <InstanceLink id={of} />;
+function Instance({ of }: { of: Letter }) {
+  const instance = of.workflowInstanceId;
+  if (!instance) return <span className="text-soft">–</span>;
+  if (!wasToBegin(of)) return <InstanceLink id={instance} />;
+  return (
+    <span title={instance}>
+      <code className="font-mono text-xs">{shortId(instance)}</code>{" "}
+      <span className="text-soft">{t.messages.neverBegun}</span>
+    </span>
+  );
 }
 
 async function replay(letter: string, body?: unknown): Promise<void> {
@@ -42,6 +51,7 @@ async function replay(letter: string, body?: unknown): Promise<void> {
 
 function Detail({ letter, onClose, onDone }: { letter: Letter; onClose: () => void; onDone: () => void }) {
   const [asked, setAsked] = useState(false);
+  const [text, setText] = useState<string>();
   const path = `/bookmark-queue/dead-letters/${id(letter.id)}`;
   return (
     <SidePanel title={t.messages.letter(letter.id)} onClose={onClose}>
@@ -58,7 +68,7 @@ function Detail({ letter, onClose, onDone }: { letter: Letter; onClose: () => vo
           [t.messages.died, <Time key="died" at={letter.deadLetteredAt} />],
           [t.messages.accepted, <Time key="accepted" at={letter.originalCreatedAt} />],
           [t.messages.deliveries, String(letter.deliveryAttempts)],
-          [t.columns.instance, <Instance key="instance" of={letter.workflowInstanceId} />],
+          [t.columns.instance, <Instance key="instance" of={letter} />],
           letter.activityTypeName ? [t.messages.activity, letter.activityTypeName] : undefined,
           letter.correlationId ? [t.columns.correlation, letter.correlationId] : undefined,
         ]}
@@ -83,8 +93,9 @@ function Detail({ letter, onClose, onDone }: { letter: Letter; onClose: () => vo
       </div>
       {can("replay:bookmark-queue:dead-letters") && (
         <LetterBody
-          key={letter.id}
           letter={letter.id}
+          text={text}
+          onEdit={setText}
           onReplay={
             letter.canReplay
               ? async (body) => {
@@ -94,13 +105,7 @@ function Detail({ letter, onClose, onDone }: { letter: Letter; onClose: () => vo
           }
         />
       )}
-      <CopyCommands
-        commands={{
-          staunch: [`staunch dead show ${letter.id}`, `staunch dead replay ${letter.id}`],
-          nats: `nats stream get STAUNCH_DEAD ${letter.id}`,
-          curl: [curl(path), curlJson(`${path}/replay`, {})],
-        }}
-      />
+      <CopyCommands commands={linesOf(letter, text)} />
       {asked && (
         <Confirm
           title={t.messages.deleteOne}
@@ -112,6 +117,7 @@ function Detail({ letter, onClose, onDone }: { letter: Letter; onClose: () => vo
           onClose={() => setAsked(false)}
         >
           <p>{t.messages.deleteConsequence}</p>
+          <CopyCommands commands={deleteLines([letter.id])} />
         </Confirm>
       )}
     </SidePanel>
@@ -188,7 +194,7 @@ function Letters() {
         </code>
       ),
     },
-    { key: "instance", head: t.columns.instance, cell: (row) => <Instance of={row.workflowInstanceId} /> },
+    { key: "instance", head: t.columns.instance, cell: (row) => <Instance of={row} /> },
     {
       key: "can",
       head: t.filters.state,
@@ -247,11 +253,13 @@ function Letters() {
           commands={{
             staunch: "staunch dead ls",
             nats: "nats stream info STAUNCH_DEAD",
-            curl: curl("/bookmark-queue/dead-letters"),
+            curl: reads("/bookmark-queue/dead-letters").curl,
           }}
         />
       </div>
-      {open && <Detail letter={open} onClose={() => change({ letter: undefined })} onDone={reload} />}
+      {open && (
+        <Detail key={open.id} letter={open} onClose={() => change({ letter: undefined })} onDone={reload} />
+      )}
       {asked && (
         <Confirm
           title={t.messages.titles[asked](ids.length)}
@@ -261,6 +269,7 @@ function Letters() {
           onClose={() => setAsked(undefined)}
         >
           <p>{asked === "delete" ? t.messages.deleteConsequence : t.messages.replayConsequence}</p>
+          <CopyCommands commands={asked === "delete" ? deleteLines(ids) : replayAllLines(ids)} />
         </Confirm>
       )}
     </>

@@ -1,11 +1,9 @@
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { withQuery } from "../../api/base";
 import { get, id, post } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { pageOf, useAddress } from "../../app/address";
-import { curl, curlJson, quoted, staunch } from "../../lib/shell";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { CopyCommands } from "../../ui/Code";
@@ -22,11 +20,13 @@ import { Time } from "../../ui/Time";
 import { ActivityName } from "../incidents/ActivityName";
 import { useDefinitionNames } from "../instances/names";
 import { Axis } from "./Axis";
+import { linesOf, listLines } from "./lines";
 
 type Schedule = Api["ScheduleShown"];
 
 const PAGE_SIZE = 50;
-const AHEAD = 20;
+/** The next times of one schedule that its panel shows. */
+const AHEAD = 5;
 const UPCOMING = 100;
 
 type Deed = "pause" | "resume" | "catchUp" | "trigger";
@@ -88,6 +88,13 @@ function Detail({ schedule, onClose }: { schedule: string; onClose: () => void }
                 ],
                 [t.messages.activity, <ActivityName key="activity" of={one} />],
                 [
+                  "Id",
+                  <code key="id" className="font-mono text-xs break-all">
+                    {one.id}
+                  </code>,
+                ],
+                [t.schedules.kind, t.schedules.kinds[one.kind] ?? one.kind],
+                [
                   t.schedules.when,
                   <code key="when" className="font-mono text-xs">
                     {when(one)}
@@ -128,15 +135,7 @@ function Detail({ schedule, onClose }: { schedule: string; onClose: () => void }
                 ))}
               </ol>
             </section>
-            <CopyCommands
-              commands={{
-                staunch: staunch(`schedule ${one.isPaused ? "resume" : "pause"} ${quoted(one.id)}`),
-                nats: "nats sub 'staunch.event.>'",
-                curl: one.isPaused
-                  ? curlJson(`/schedules/${id(one.id)}/resume`, { catchUp: false })
-                  : curl(`/schedules/${id(one.id)}/pause`, "-X POST"),
-              }}
-            />
+            <CopyCommands commands={linesOf(one)} />
           </>
         )}
       </Shown>
@@ -252,23 +251,7 @@ export function SchedulesPage() {
           current={search.schedule}
         />
       </Card>
-      <CopyCommands
-        commands={{
-          // There is no option for those that are not paused.
-          staunch:
-            asked.isPaused === false
-              ? null
-              : staunch(
-                  [
-                    "schedule ls",
-                    ...(asked.definitionId ? [`--definition ${quoted(asked.definitionId)}`] : []),
-                    ...(asked.isPaused ? ["--paused"] : []),
-                  ].join(" "),
-                ),
-          nats: "nats sub 'staunch.event.>'",
-          curl: curl(withQuery("/schedules", { definitionId: asked.definitionId, isPaused: asked.isPaused })),
-        }}
-      />
+      <CopyCommands commands={listLines(asked)} />
       {search.schedule && (
         <Detail schedule={search.schedule} onClose={() => change({ schedule: undefined })} />
       )}

@@ -1,11 +1,10 @@
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { withQuery } from "../../api/base";
 import { del, get, id, post } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { pageOf, useAddress } from "../../app/address";
-import { curl } from "../../lib/shell";
+import { reads } from "../../lib/shell";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { CopyCommands } from "../../ui/Code";
@@ -19,6 +18,7 @@ import { Badge } from "../../ui/State";
 import type { Column } from "../../ui/Table";
 import { Time } from "../../ui/Time";
 import { DescribeSecret, NewSecret, RotateSecret } from "./forms";
+import { endLines } from "./lines";
 
 const PAGE_SIZE = 50;
 type Secret = Api["SecretSummary"];
@@ -59,7 +59,7 @@ export function SecretsPage() {
         <Badge tone={row.status === "Active" ? "good" : "warn"}>{t.server[row.status] ?? row.status}</Badge>
       ),
     },
-    { key: "version", head: t.columns.version, end: true, cell: (row) => row.currentVersion ?? "–" },
+    { key: "version", head: t.columns.version, end: true, cell: (row) => row.version },
     { key: "updated", head: t.columns.updated, cell: (row) => <Time at={row.updatedAt ?? row.createdAt} /> },
     { key: "until", head: t.access.until, cell: (row) => <Time at={row.expiresAt} /> },
     {
@@ -127,9 +127,7 @@ export function SecretsPage() {
           rowKey={(row) => row.name}
         />
       </Card>
-      <CopyCommands
-        commands={{ staunch: "staunch secret ls", curl: curl(withQuery("/secrets", { search: search.q })) }}
-      />
+      <CopyCommands commands={{ staunch: "staunch secret ls", ...reads("/secrets", { search: search.q }) }} />
       {asked?.deed === "new" && <NewSecret onClose={close} />}
       {asked?.deed === "rotate" && <RotateSecret secret={asked.secret} onClose={close} />}
       {asked?.deed === "describe" && <DescribeSecret secret={asked.secret} onClose={close} />}
@@ -145,6 +143,7 @@ export function SecretsPage() {
           onClose={close}
         >
           <p>{t.secrets.consequences[asked.deed]}</p>
+          <CopyCommands commands={endLines(asked.deed, asked.secret.name)} />
         </Confirm>
       )}
     </Page>

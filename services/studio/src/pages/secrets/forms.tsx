@@ -4,8 +4,10 @@ import { get, id, post, put } from "../../api/client";
 import type { Api } from "../../api/types";
 import { endOf, localOf } from "../../lib/lifetime";
 import { t } from "../../text";
+import { CopyCommands } from "../../ui/Code";
 import { Field, Select, TextArea } from "../../ui/Field";
 import { Make } from "../access/parts";
+import { describeLines, newLines, rotateLines } from "./lines";
 
 type Secret = Api["SecretSummary"];
 
@@ -78,6 +80,11 @@ export function NewSecret({ onClose }: { onClose: () => void }) {
         onChange={(event) => setDescription(event.target.value)}
       />
       <Until value={until} onChange={setUntil} />
+      {name && (
+        <CopyCommands
+          commands={newLines({ name, typeName, description: description || undefined, expiresAt })}
+        />
+      )}
     </Make>
   );
 }
@@ -112,6 +119,7 @@ export function DescribeSecret({ secret, onClose }: { secret: Secret; onClose: (
         onChange={(event) => setDescription(event.target.value)}
       />
       <Until value={until} hint={t.secrets.untilStays} onChange={setUntil} />
+      <CopyCommands commands={describeLines(secret.name, { description, expiresAt })} />
     </Make>
   );
 }
@@ -145,6 +153,7 @@ export function RotateSecret({ secret, onClose }: { secret: Secret; onClose: () 
         onChange={(event) => setValue(event.target.value)}
       />
       <Until value={until} onChange={setUntil} />
+      <CopyCommands commands={rotateLines(name, expiresAt)} />
     </Make>
   );
 }

@@ -9,19 +9,19 @@ import { Code, CopyCommands, pretty } from "../../ui/Code";
 import { Confirm } from "../../ui/Dialog";
 import { Facts, SidePanel } from "../../ui/Panel";
 import { Time } from "../../ui/Time";
-import { documentOf, linesOf } from "./lines";
+import { documentOf, linesOf, removeLines } from "./lines";
 import { OpenTasks } from "./Open";
-import { Work } from "./Pools";
-import { labelOf, type Pool, type Type } from "./queries";
+import { Waiting, Work } from "./Pools";
+import { type Counted, labelOf, type Pool, type Type, useCounted } from "./queries";
 import { Register } from "./Register";
 
 const number = (value: number) => formatCount(value, language);
 const code = (text: string) => <code className="font-mono text-xs break-all">{text}</code>;
 
-function figuresOf(pool: Pool) {
+function figuresOf(pool: Counted) {
   return [
     [t.tasks.work, <Work key="work" of={pool} />],
-    [t.tasks.waiting, number(pool.waiting)],
+    [t.tasks.waiting, <Waiting key="waiting" of={pool} />],
     [t.tasks.inProgress, number(pool.inProgress)],
     [t.tasks.redelivered, number(pool.redelivered)],
     [t.tasks.asking, number(pool.asking)],
@@ -59,6 +59,7 @@ function Removal({ held, onClose, onDone }: { held: Type; onClose: () => void; o
       onClose={onClose}
     >
       <p>{t.tasks.removeConsequence}</p>
+      <CopyCommands commands={removeLines(held)} />
     </Confirm>
   );
 }
@@ -82,12 +83,13 @@ export function Detail({
   const [asked, setAsked] = useState<"change" | "remove">();
   const close = () => setAsked(undefined);
   const isTask = pool !== undefined || held?.mode === "task";
+  const [counted] = useCounted(pool ? [pool] : []);
   return (
     <SidePanel title={labelOf(type, version)} onClose={onClose}>
       {held?.description && <p className="text-sm">{held.description}</p>}
       <Facts
         facts={[
-          ...(pool ? figuresOf(pool) : []),
+          ...(counted ? figuresOf(counted) : []),
           held && [t.tasks.mode, t.tasks.modes[held.mode]],
           held?.outcomes?.length ? [t.definitions.outcomes, held.outcomes.join(", ")] : undefined,
           held?.timeout ? [t.tasks.timeout, held.timeout] : undefined,
@@ -95,6 +97,11 @@ export function Detail({
           ...placesOf(pool, held),
         ]}
       />
+      {counted && counted.done > 0 && (
+        <p className="text-sm text-soft">
+          {t.tasks.doneOf(number(counted.waiting + counted.done), number(counted.done))}
+        </p>
+      )}
       {isTask && can("read:workflow-instances") && <OpenTasks type={type} version={version} />}
       {!held && <p className="text-sm text-soft">{t.tasks.notRegistered}</p>}
       {held && (

@@ -5,16 +5,31 @@ import { List } from "../../ui/List";
 import { Badge } from "../../ui/State";
 import type { Column } from "../../ui/Table";
 import { Time } from "../../ui/Time";
-import { isUntaken, labelOf, type Pool, poolsQuery } from "./queries";
+import { type Counted, isUntaken, labelOf, poolsQuery, useCounted } from "./queries";
 
 const number = (value: number) => formatCount(value, language);
 
 /** Whether somebody works at it, as far as the broker can see it. */
-export function Work({ of }: { of: Pool }) {
-  const { inProgress, asking } = of;
+export function Work({ of }: { of: Counted }) {
+  const { inProgress, asking, isAsking } = of;
   if (inProgress > 0) return <Badge tone="good">{t.tasks.works}</Badge>;
   if (asking > 0) return <Badge tone="good">{t.tasks.ready}</Badge>;
+  if (isAsking) return null;
   return isUntaken(of) ? <Badge tone="bad">{t.tasks.nobody}</Badge> : <Badge>{t.tasks.idle}</Badge>;
+}
+
+/** How many tasks wait, and how many messages of tasks that are done wait beside them. */
+export function Waiting({ of: { waiting, done } }: { of: Counted }) {
+  if (done === 0) return number(waiting);
+  const said = t.tasks.doneOf(number(waiting + done), number(done));
+  return (
+    <>
+      {number(waiting)}{" "}
+      <span className="text-soft" title={said}>
+        {t.tasks.done(number(done))}
+      </span>
+    </>
+  );
 }
 
 /** A name of a list that opens its panel. */
@@ -29,14 +44,15 @@ export function Opener({ label, onOpen }: { label: string; onOpen: (label: strin
 /** What there is to do for each type and version of tasks. */
 export function Pools({ current, onOpen }: { current?: string; onOpen: (label: string) => void }) {
   const query = useQuery(poolsQuery);
-  const columns: Column<Pool>[] = [
+  const counted = useCounted(query.data?.items ?? []);
+  const columns: Column<Counted>[] = [
     {
       key: "type",
       head: t.tasks.type,
       cell: (row) => <Opener label={labelOf(row.taskType, row.version)} onOpen={onOpen} />,
     },
     { key: "work", head: t.tasks.work, cell: (row) => <Work of={row} /> },
-    { key: "waiting", head: t.tasks.waiting, end: true, cell: (row) => number(row.waiting) },
+    { key: "waiting", head: t.tasks.waiting, end: true, cell: (row) => <Waiting of={row} /> },
     { key: "progress", head: t.tasks.inProgress, end: true, cell: (row) => number(row.inProgress) },
     {
       key: "again",
@@ -51,7 +67,7 @@ export function Pools({ current, onOpen }: { current?: string; onOpen: (label: s
   return (
     <List
       query={query}
-      rows={({ items }) => items}
+      rows={() => counted}
       empty={t.tasks.noPools}
       emptyHint={t.tasks.noPoolsHint}
       label={t.tasks.pools}

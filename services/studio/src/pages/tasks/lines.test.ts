@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
+import type { Api } from "../../api/types";
 import { curl, staunch } from "../../lib/shell";
 import { documentOf, linesOf } from "./lines";
-import { isUntaken, type Pool, readLabel, type Type } from "./queries";
+import { countedOf, isUntaken, type Pool, readLabel, type Type } from "./queries";
 
 const charge: Type = {
   type: "Acme.ChargeCard",
@@ -18,9 +19,37 @@ const charge: Type = {
 
 it("knows the tasks that nobody takes", () => {
   const pool = { waiting: 2, inProgress: 0, asking: 0 } as Pool;
-  expect(isUntaken(pool)).toBe(true);
+  expect(isUntaken(countedOf(pool))).toBe(true);
   for (const other of [{ waiting: 0 }, { inProgress: 1 }, { asking: 1 }])
-    expect(isUntaken({ ...pool, ...other })).toBe(false);
+    expect(isUntaken(countedOf({ ...pool, ...other }))).toBe(false);
+});
+
+describe("messages of tasks that are done", () => {
+  const pool = { waiting: 6, inProgress: 0, asking: 0, oldest: "a", oldestWaiting: "a" } as Pool;
+  const open = (totalCount: number, isCutShort = false) =>
+    ({
+      totalCount,
+      isCutShort,
+      items: totalCount > 0 ? [{ since: "b" }] : [],
+    }) as unknown as Api["OpenTasks"];
+
+  it("wait in the stream, and are no tasks that wait", () => {
+    const counted = countedOf(pool, open(5));
+    expect(counted).toMatchObject({ waiting: 5, done: 1, oldest: "b", oldestWaiting: "b" });
+    expect(isUntaken(counted)).toBe(true);
+    // Nobody has to take what is all done.
+    expect(countedOf(pool, open(0))).toMatchObject({ waiting: 0, done: 6, oldest: null });
+    expect(isUntaken(countedOf(pool, open(0)))).toBe(false);
+  });
+
+  it("are told only where all that wait were counted", () => {
+    for (const known of [undefined, open(5, true), open(6), open(9)])
+      expect(countedOf(pool, known)).toMatchObject({ waiting: 6, done: 0, oldest: "a" });
+  });
+
+  it("say nothing before it is known", () => {
+    expect(isUntaken(countedOf(pool, undefined, true))).toBe(false);
+  });
 });
 
 describe("lines of workers", () => {

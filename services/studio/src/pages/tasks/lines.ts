@@ -1,5 +1,5 @@
 import { id } from "../../api/client";
-import { curl, quoted, staunch } from "../../lib/shell";
+import { changes, curl, quoted, staunch } from "../../lib/shell";
 import type { Commands } from "../../ui/Code";
 import { labelOf, type Pool, type Type } from "./queries";
 
@@ -40,6 +40,12 @@ export function linesOf(type: string, version: number, pool?: Pool, held?: Type)
     ],
   };
 }
+
+/** What removes one version of a type. */
+export const removeLines = ({ type, version }: Pick<Type, "type" | "version">): Commands => ({
+  staunch: staunch(`worker rm ${quoted(type)} ${version}`),
+  ...changes("DELETE", `/activity-types/${id(type)}/${version}`),
+});
 
 /** A document to register, without what the server says about where its workers find their work. */
 export function documentOf(held: Type): Record<string, unknown> {

@@ -1,5 +1,6 @@
-import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions, useQueries } from "@tanstack/react-query";
 import { get } from "../../api/client";
+import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 
 export type Pool = Api["TaskPool"];
@@ -37,9 +38,60 @@ export const typesQuery = queryOptions({
   refetchInterval: 30_000,
 });
 
-/** Tasks wait, and nobody works at them or asks for them. */
-export const isUntaken = ({ waiting, inProgress, asking }: Pool): boolean =>
+/** Messages of tasks wait, and nobody works at them or asks for them. */
+export const isIdle = ({ waiting, inProgress, asking }: Pool): boolean =>
   waiting > 0 && inProgress === 0 && asking === 0;
+
+/** A pool, and for how many of its messages an instance still waits. */
+export interface Counted extends Pool {
+  /** Tasks that wait for a worker. */
+  waiting: number;
+  /** Messages of tasks that are done already, or not wanted any more: they wait in the stream as well. */
+  done: number;
+  /** It is not known yet whether somebody waits for them. */
+  isAsking: boolean;
+}
+
+/**
+ * Tells tasks that wait from messages that only wait in the stream, by the instances that wait for a task of this kind.
+ * Without these, or where not all were counted, each message counts.
+ */
+export function countedOf(pool: Pool, open?: Api["OpenTasks"], isAsking = false): Counted {
+  if (!open || open.isCutShort || open.totalCount >= pool.waiting) return { ...pool, done: 0, isAsking };
+  const since = open.items[0]?.since ?? null;
+  return {
+    ...pool,
+    waiting: open.totalCount,
+    done: pool.waiting - open.totalCount,
+    oldest: since,
+    oldestWaiting: since,
+    isAsking,
+  };
+}
+
+/** Tasks wait, and nobody works at them or asks for them. */
+export const isUntaken = (pool: Counted): boolean => !pool.isAsking && isIdle(pool);
+
+/** The pools, with those tasks counted that nobody takes: a worker takes its messages out of the stream by itself. */
+export function useCounted(pools: readonly Pool[]): Counted[] {
+  const mayAsk = can("read:workflow-instances");
+  const opens = useQueries({
+    queries: pools.map((pool) => ({
+      // Another number of messages asks anew: what is new has somebody who waits for it.
+      queryKey: ["tasks", "open", pool.taskType, pool.version, "first", pool.waiting],
+      queryFn: ({ signal }: { signal: AbortSignal }) =>
+        get<Api["OpenTasks"]>(
+          "/tasks",
+          { type: pool.taskType, version: pool.version, page: 0, pageSize: 1 },
+          signal,
+        ),
+      enabled: mayAsk && isIdle(pool),
+      placeholderData: keepPreviousData<Api["OpenTasks"]>,
+      refetchInterval: 15_000,
+    })),
+  });
+  return pools.map((pool, at) => countedOf(pool, opens[at]?.data, opens[at]?.isLoading));
+}
 
 /** A version of a type as commands and the address name it. */
 export const labelOf = (type: string, version: number): string => `${type}@${version}`;

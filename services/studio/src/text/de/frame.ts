@@ -118,9 +118,18 @@ export const frame: Pick<Text, keyof typeof words> = {
     idle: "Nicht live",
     gone: "Die Verbindung ist unterbrochen.",
     asOf: "Was hier steht, ist der Stand von",
-    natsLost: "NATS ist nicht zu erreichen: Abläufe warten, bis es wieder da ist.",
-    natsNothing: "Was von dort kommt, lässt sich nicht zeigen.",
-    natsAsOf: "Was von dort kommt, fehlt oder ist der Stand von",
+    lost: {
+      nats: {
+        is: "NATS ist nicht zu erreichen: Abläufe warten, bis es wieder da ist.",
+        nothing: "Was von dort kommt, lässt sich nicht zeigen.",
+        asOf: "Was von dort kommt, fehlt oder ist der Stand von",
+      },
+      database: {
+        is: "Die Datenbank ist nicht zu erreichen: Abläufe warten, bis sie wieder da ist.",
+        nothing: "Was hier steht, wurde vorher gelesen, und Neues lässt sich nicht lesen.",
+        asOf: "Was hier steht, wurde vorher gelesen. Das Älteste ist der Stand von",
+      },
+    },
   },
   palette: {
     hint: "Ein Name, eine Id, ein Bereich, ein Befehl",
@@ -231,6 +240,7 @@ export const frame: Pick<Text, keyof typeof words> = {
     hideTree: "Baum der Aktivitäten verbergen",
     controls: "Zoom",
     miniMap: "Übersicht des Graphen",
+    lineFrom: (from, outcome, to) => `Linie von ${from}${outcome && ` (${outcome})`} zu ${to}`,
   },
   plan: {
     title: "Änderung vieler Instanzen",

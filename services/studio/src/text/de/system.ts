@@ -2,9 +2,12 @@ import type { Text } from "..";
 import type { system as words } from "../en/system";
 
 const plural = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`;
+const stillPaused = (nodes: readonly string[]) =>
+  nodes.length === 0 ? "" : ` Noch angehalten: ${nodes.join(", ")}.`;
 
 export const system: Pick<Text, keyof typeof words> = {
   messages: {
+    neverBegun: "begann nie",
     note: "Befehle, die sich nicht anwenden ließen",
     letters: "Unzustellbare Nachrichten",
     letter: (number) => `Unzustellbare Nachricht ${number}`,
@@ -89,6 +92,8 @@ export const system: Pick<Text, keyof typeof words> = {
     note: "Wann Workflows von selbst beginnen",
     one: "Zeitplan",
     open: (definition, activity) => `Zeitplan ${activity} von ${definition}`,
+    kind: "Art",
+    kinds: { Timer: "Intervall", Cron: "Cron", StartAt: "Einmal" },
     when: "Wann",
     next: "Nächstes Mal",
     last: "Letztes Mal",
@@ -147,6 +152,9 @@ export const system: Pick<Text, keyof typeof words> = {
     nobody: "Niemand nimmt sie",
     idle: "Nichts zu tun",
     waiting: "Wartend",
+    done: (done) => `(+${done} erledigt)`,
+    doneOf: (all, done) =>
+      `${all} Nachrichten warten im Stream, ${done} davon zu Aufgaben, die schon erledigt sind: Ein Worker, der eine nimmt, arbeitet vergebens.`,
     inProgress: "In Arbeit",
     redelivered: "Erneut zugestellt",
     asking: "Fragende Worker",
@@ -237,6 +245,11 @@ export const system: Pick<Text, keyof typeof words> = {
     roles: "Rollen",
     since: "Begonnen",
     up: "Läuft seit",
+    version: "Version",
+    severalVersions: (versions) =>
+      `Es laufen mehrere Versionen: ${versions
+        .map(({ version, count }) => `${version ?? "unbekannt"} (${count} Knoten)`)
+        .join(", ")}.`,
     address: "Adresse",
     inHand: "In Arbeit",
     nodeActions: (node) => `Aktionen von ${node}`,
@@ -246,7 +259,10 @@ export const system: Pick<Text, keyof typeof words> = {
     drain: "Leeren",
     pauseAll: "Alle Knoten anhalten",
     resumeAll: "Fortsetzen",
-    resumed: (node) => `Läuft weiter: ${node}.`,
+    resume: (node) => `Fortsetzen: ${node}`,
+    resumed: (node, still = []) => `Läuft weiter: ${node}.${stillPaused(still)}`,
+    resumedOthers: (still) => `Läuft weiter: alle anderen Knoten.${stillPaused(still)}`,
+    pauseOver: (node, still) => `Die Pause ist zu Ende: ${node}.${stillPaused(still)}`,
     pausedBy: (node, by) => `Angehalten: ${node}, von ${by},`,
     titles: {
       pause: (node) => `Anhalten: ${node}`,
@@ -311,7 +327,8 @@ export const system: Pick<Text, keyof typeof words> = {
     idHint: "Kleine Buchstaben, Ziffern und Striche. Leer: Sie entsteht aus dem Namen.",
     idStays: "Sie bleibt, wie sie ist.",
     matrix: "Was jede Rolle darf",
-    matrixNote: "Wie viele der Berechtigungen eines Bereichs sie hat; ihre Namen stehen unter dem Zeiger.",
+    matrixNote: "Wie viele der Berechtigungen eines Bereichs sie hat; der Name einer Rolle zeigt, welche.",
+    permissionsOf: (name) => `Berechtigungen von ${name}`,
     shareOf: (has, of) => (has === of ? `alle ${of}` : `${has} von ${of}`),
     areas: {
       all: "Alle, oder alle einer Art",

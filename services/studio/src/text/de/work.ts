@@ -114,7 +114,7 @@ export const work: Pick<Text, keyof typeof words> = {
     definition: "Definition",
     anyDefinition: "Alle Definitionen",
     version: "Version",
-    versionError: "Eine Version ist eine Zahl.",
+    versionError: "Eine Version ist eine ganze Zahl bis 2147483647.",
     name: "Name",
     correlation: "Korrelations-Id",
     incidents: "Störungen",
@@ -300,7 +300,11 @@ export const work: Pick<Text, keyof typeof words> = {
     failedByHand: "In Studio von Hand als misslungen gemeldet.",
     resume: "Fortsetzen",
     taken: "Die Instanz hat es angenommen und läuft weiter.",
-    accepted: "Es ist angenommen und wird ausgeführt, sobald ein Executor kann.",
+    accepted:
+      "Noch hat es kein Executor genommen. Es ist aufbewahrt und wird ausgeführt, sobald einer kann: nicht noch einmal senden.",
+    kept: "Die Instanz ist angehalten: Was Sie gesendet haben, ist aufbewahrt und wird genommen, wenn sie weitergeht.",
+    calls:
+      "Nichts wurde fortgesetzt: Die Aktivität wartet auf die Antwort ihres Aufrufs und geht damit weiter.",
     late: "Es kam zu spät: Die Instanz wartet nicht mehr darauf. Jemand anders war schneller, oder sie ist zu Ende.",
     eventHint: "Was das Ereignis mitbringt (JSON, darf leer sein)",
     resultHint: "Das Ergebnis der Aufgabe (JSON, darf leer sein)",
@@ -313,6 +317,12 @@ export const work: Pick<Text, keyof typeof words> = {
     skipOne: (name) => `${name} überspringen`,
     skipConsequence:
       "Die Aktivität endet, als wäre sie fertig geworden, ihre Störung ist behoben, und was danach kommt, läuft. Was sie geliefert hätte, fehlt.",
+    wasResolved: {
+      Skip: "Jemand anders hat sie inzwischen übersprungen: Es gibt nichts mehr zu überspringen.",
+      Retry: "Jemand anders hat sie inzwischen wiederholt: Es gibt nichts mehr zu überspringen.",
+      other: "Die Störung ist inzwischen behoben: Es gibt nichts mehr zu überspringen.",
+    },
+    skipped: (name) => `${name} ist übersprungen: Was danach kommt, läuft.`,
     skipMisfit: "So lässt sie sich jetzt nicht überspringen:",
     outcomesChoice: "Die Linien, die von ihnen weiterführen, laufen als Nächstes.",
     outcomesHint: "Sie entscheiden, wie es weitergeht; mit Kommas trennen.",
@@ -330,7 +340,10 @@ export const work: Pick<Text, keyof typeof words> = {
     newestOnly: (shown, all) => `Die neuesten ${shown} von ${all}.`,
     cutShort: (read, all) =>
       `Gelesen aus den ${read} zuletzt geänderten von ${all} Instanzen: Es kann mehr geben.`,
-    note: "Instanzen, in denen etwas misslang, die jüngste Änderung zuerst",
+    notes: {
+      cause: "Was misslang, nach Ursache: die Ursachen mit den meisten Störungen zuerst",
+      instance: "Instanzen, in denen etwas misslang, die jüngste Änderung zuerst",
+    },
     none: "Nichts misslang.",
     resolved: (count) => `${count} ${count === 1 ? "Störung" : "Störungen"}, behoben`,
     wasRetried: "Wiederholt",

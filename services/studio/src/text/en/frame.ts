@@ -118,9 +118,18 @@ export const frame = {
     idle: "Not live",
     gone: "The connection is interrupted.",
     asOf: "What is shown is as of",
-    natsLost: "NATS is not reached: workflows wait until it is back.",
-    natsNothing: "What comes from it cannot be shown.",
-    natsAsOf: "What comes from it is not shown, or is as of",
+    lost: {
+      nats: {
+        is: "NATS is not reached: workflows wait until it is back.",
+        nothing: "What comes from it cannot be shown.",
+        asOf: "What comes from it is not shown, or is as of",
+      },
+      database: {
+        is: "The database is not reached: workflows wait until it is back.",
+        nothing: "What is shown was read before, and nothing new can be.",
+        asOf: "What is shown was read before. The oldest of it is as of",
+      },
+    },
   },
   palette: {
     hint: "A name, an id, a page, a command",
@@ -231,6 +240,8 @@ export const frame = {
     hideTree: "Hide the tree of activities",
     controls: "Zoom",
     miniMap: "Overview of the graph",
+    lineFrom: (from: string, outcome: string, to: string) =>
+      `Line from ${from}${outcome && ` (${outcome})`} to ${to}`,
   },
   plan: {
     title: "Change of many instances",

@@ -1,7 +1,10 @@
 const plural = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`;
+const stillPaused = (nodes: readonly string[]) =>
+  nodes.length === 0 ? "" : ` Still paused: ${nodes.join(", ")}.`;
 
 export const system = {
   messages: {
+    neverBegun: "never began",
     note: "Commands that could not be applied",
     letters: "Dead letters",
     letter: (number: string) => `Dead letter ${number}`,
@@ -86,6 +89,8 @@ export const system = {
     note: "When workflows start by themselves",
     one: "Schedule",
     open: (definition: string, activity: string) => `Schedule ${activity} of ${definition}`,
+    kind: "Kind",
+    kinds: { Timer: "Interval", Cron: "Cron", StartAt: "One time" } as Record<string, string>,
     when: "When",
     next: "Next",
     last: "Last",
@@ -142,6 +147,9 @@ export const system = {
     nobody: "Nobody takes them",
     idle: "Nothing to do",
     waiting: "Waiting",
+    done: (done: string) => `(+${done} done)`,
+    doneOf: (all: string, done: string) =>
+      `${all} messages wait in the stream, ${done} of them for tasks that are done already: a worker that takes one works in vain.`,
     inProgress: "In hand",
     redelivered: "Delivered again",
     asking: "Workers that ask",
@@ -231,6 +239,12 @@ export const system = {
     roles: "Roles",
     since: "Started",
     up: "Up",
+    version: "Version",
+    /** Each version, or none where nodes do not say it, and how many nodes run it. */
+    severalVersions: (versions: readonly { version?: string; count: number }[]) =>
+      `Several versions run: ${versions
+        .map(({ version, count }) => `${version ?? "not known"} (${plural(count, "node", "nodes")})`)
+        .join(", ")}.`,
     address: "Address",
     inHand: "In hand",
     nodeActions: (node: string) => `Actions of ${node}`,
@@ -241,7 +255,11 @@ export const system = {
     drain: "Drain",
     pauseAll: "Pause all nodes",
     resumeAll: "Go on",
-    resumed: (node: string) => `Goes on: ${node}.`,
+    resume: (node: string) => `Go on: ${node}`,
+    resumed: (node: string, still: readonly string[] = []) => `Goes on: ${node}.${stillPaused(still)}`,
+    resumedOthers: (still: readonly string[]) => `Goes on: all other nodes.${stillPaused(still)}`,
+    pauseOver: (node: string, still: readonly string[]) =>
+      `The pause of ${node} is over.${stillPaused(still)}`,
     pausedBy: (node: string, by: string) => `Paused: ${node}, by ${by},`,
     titles: {
       pause: (node: string) => `Pause ${node}`,
@@ -305,7 +323,8 @@ export const system = {
     idHint: "Lowercase letters, digits and dashes. Empty: made from the name.",
     idStays: "It stays as it is.",
     matrix: "What each role may do",
-    matrixNote: "How many of the permissions of an area it has; their names are shown on hover.",
+    matrixNote: "How many of the permissions of an area it has; press the name of a role to see which.",
+    permissionsOf: (name: string) => `Permissions of ${name}`,
     shareOf: (has: number, of: number) => (has === of ? `all ${of}` : `${has} of ${of}`),
     areas: {
       all: "All of them, or all of one kind",

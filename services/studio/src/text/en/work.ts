@@ -111,7 +111,7 @@ export const work = {
     definition: "Definition",
     anyDefinition: "All definitions",
     version: "Version",
-    versionError: "A version is a number.",
+    versionError: "A version is a whole number of at most 2147483647.",
     name: "Name",
     correlation: "Correlation id",
     incidents: "Incidents",
@@ -297,7 +297,10 @@ export const work = {
     failedByHand: "Failed by hand in Studio.",
     resume: "Resume",
     taken: "The instance has taken it, and goes on.",
-    accepted: "It is accepted, and carried out as soon as an executor can.",
+    accepted:
+      "No executor has taken it yet. It is kept, and carried out as soon as one can: do not send it again.",
+    kept: "The instance is paused: what you sent is kept, and taken when the instance goes on.",
+    calls: "Nothing was resumed: the activity waits for the answer of its call, and goes on with that.",
     late: "It was not taken: the instance no longer waits for it. Somebody else was faster, or it has ended.",
     eventHint: "What the event carries (JSON, may be empty)",
     resultHint: "The result of the task (JSON, may be empty)",
@@ -310,6 +313,12 @@ export const work = {
     skipOne: (name: string) => `Skip ${name}`,
     skipConsequence:
       "The activity ends as if it had completed, its incident is resolved, and what comes after it runs. What it would have produced is missing.",
+    wasResolved: {
+      Skip: "It was skipped meanwhile, by somebody else: there is nothing left to skip.",
+      Retry: "It was retried meanwhile, by somebody else: there is nothing left to skip.",
+      other: "The incident is resolved meanwhile: there is nothing left to skip.",
+    },
+    skipped: (name: string) => `${name} is skipped: what comes after it runs.`,
     skipMisfit: "It cannot be skipped as it is now:",
     outcomesChoice: "Lines that lead on from them run next.",
     outcomesHint: "They decide what comes next; separate them with commas.",
@@ -327,7 +336,10 @@ export const work = {
     newestOnly: (shown: number, all: number) => `The newest ${shown} of ${all}.`,
     cutShort: (read: string, all: string) =>
       `Read from the ${read} instances that changed last, of ${all}: there may be more.`,
-    note: "Instances in which something went wrong, the newest change first",
+    notes: {
+      cause: "What went wrong, by its cause: the causes with the most incidents first",
+      instance: "Instances in which something went wrong, the newest change first",
+    },
     none: "Nothing went wrong.",
     resolved: (count: number) => `${plural(count, "incident", "incidents")}, resolved`,
     wasRetried: "Retried",

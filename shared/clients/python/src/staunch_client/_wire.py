@@ -17,14 +17,21 @@ PROGRESS_BYTES_MAX = 64 * 1024
 _PLAIN = frozenset((string.ascii_letters + string.digits + "_-").encode())
 
 
-def token(name: str) -> str:
-    """A name as one token of a subject."""
+def _must_be_text(name: Any, what: str) -> None:
+    if not isinstance(name, str):
+        raise TypeError(f"{what} is {name!r}: give a str")
+
+
+def token(name: str, what: str = "the name") -> str:
+    """A name as one token of a subject. `what` is the argument with the name."""
+    _must_be_text(name, what)
     escaped = (chr(byte) if byte in _PLAIN else f"={byte:02X}" for byte in name.encode())
     return "".join(escaped) or "="
 
 
-def dotted(name: str) -> str:
+def dotted(name: str, what: str = "the name") -> str:
     """The name of an event: its dots separate tokens, unless one would be empty."""
+    _must_be_text(name, what)
     parts = name.split(".")
     return ".".join(map(token, parts)) if all(parts) else token(name)
 

@@ -63,7 +63,7 @@ class Client:
         body = {"input": input or {}}
         body |= {"instanceId": instance_id} if instance_id else {}
         body |= {"correlationId": correlation_id} if correlation_id else {}
-        return await self._command(f"start.{token(definition)}", body, settled)
+        return await self._command(f"start.{token(definition, 'definition')}", body, settled)
 
     async def resume(
         self,
@@ -76,12 +76,12 @@ class Client:
         """Resumes an instance at a bookmark, which may be left out where there is one alone."""
         body = {"input": input or {}}
         body |= {"bookmarkId": bookmark_id} if bookmark_id else {}
-        return await self._command(f"resume.{token(instance_id)}", body, settled)
+        return await self._command(f"resume.{token(instance_id, 'instance_id')}", body, settled)
 
     async def cancel(self, instance_id: str, reason: str | None = None) -> dict[str, Any]:
         """Cancels an instance."""
         body = {"reason": reason} if reason else {}
-        return await self._command(f"cancel.{token(instance_id)}", body, False)
+        return await self._command(f"cancel.{token(instance_id, 'instance_id')}", body, False)
 
     async def signal(
         self,
@@ -97,17 +97,17 @@ class Client:
         body |= {"instanceId": instance_id} if instance_id else {}
         body |= {"correlationId": correlation_id} if correlation_id else {}
         headers = {"Nats-Msg-Id": id or uuid.uuid4().hex}
-        subject = f"staunch.cmd.event.{dotted(event)}"
+        subject = f"staunch.cmd.event.{dotted(event, 'event')}"
         data = json.dumps(body).encode()
         await self._nc.jetstream().publish(subject, data, timeout=self._timeout, headers=headers)
 
     async def query(self, instance_id: str) -> dict[str, Any]:
         """An instance as it is: `subStatus`, `output`, `incidents`, `bookmarks`, `workflowState` …"""
-        return await self._ask(f"staunch.api.get.{token(instance_id)}", b"", None)
+        return await self._ask(f"staunch.api.get.{token(instance_id, 'instance_id')}", b"", None)
 
     async def payload(self, hash: str, *, bytes_max: int = PAYLOAD_BYTES_MAX) -> bytes:
         """The bytes of a payload, such as one that `{"$payload": …}` names in an output."""
-        subject, whole, number, parts = f"staunch.api.payload.{token(hash)}", bytearray(), 0, 1
+        subject, whole, number, parts = f"staunch.api.payload.{token(hash, 'hash')}", bytearray(), 0, 1
         while number < parts:
             part = await self._request(subject, json.dumps({"part": number}).encode(), None)
             headers = part.headers or {}
@@ -130,7 +130,7 @@ class Client:
         seconds, and again when nobody answers, or with 408, 429 or 5xx. An instance that does not exist
         yet is waited for. A watch of one that never ends has to be cancelled.
         """
-        events = await self._nc.subscribe(f"staunch.event.*.{token(instance_id)}.*")
+        events = await self._nc.subscribe(f"staunch.event.*.{token(instance_id, 'instance_id')}.*")
         patience = 0.05
         try:
             while True:

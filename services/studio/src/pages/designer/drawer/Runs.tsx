@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { instancesQuery } from "../../../api/queries";
 import { membersOf, textOf } from "../../../model/json";
 import { Button } from "../../../ui/Button";
-import { StateBadge } from "../../../ui/State";
+import { StateBadge, Version } from "../../../ui/State";
 import { Shown } from "../../../ui/States";
 import { Time } from "../../../ui/Time";
 import { useStudio, useView } from "../store";
@@ -38,7 +38,9 @@ export function Runs() {
                 >
                   {one.name || one.id}
                 </Link>
-                <span className="text-xs text-soft">v{one.version}</span>
+                <span className="text-xs text-soft">
+                  <Version of={one.version} />
+                </span>
                 <Time at={one.createdAt} />
                 <Button
                   tone="quiet"

@@ -69,7 +69,6 @@ export const de: typeof en = {
   insertHere: "Hier eine Aktivität einfügen",
   removeLine: "Linie entfernen",
   line: "Linie",
-  lineFrom: (from, outcome, to) => `Linie von ${from}${outcome && ` (${outcome})`} zu ${to}`,
   layout: "Anordnen",
   fit: "Einpassen",
   alignWord: "Ausrichten",

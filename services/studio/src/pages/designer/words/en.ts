@@ -56,8 +56,6 @@ export const en = {
   insertHere: "Insert an activity here",
   removeLine: "Remove the line",
   line: "Line",
-  lineFrom: (from: string, outcome: string, to: string) =>
-    `Line from ${from}${outcome && ` (${outcome})`} to ${to}`,
   layout: "Arrange",
   fit: "Fit",
   alignWord: "Align",

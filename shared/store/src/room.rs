@@ -1,8 +1,8 @@
 //! Memory for the states of instances. A large state is read only when there is room for it, and the
 //! room is held for as long as the state is in memory.
 //!
-//! Nobody who holds room, or a permit for a burst, waits for room: what is held is given back first, and
-//! permits come after the room. So those with room always come to an end.
+//! Nobody who holds room waits for room, or for something that comes only when others have had room: what
+//! is held is given back first. So those with room always come to an end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,28 +12,36 @@ use model::limits;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use crate::stop::Stop;
-
 /// Bytes of the largest state that is not counted.
 const UNCOUNTED_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of the states that are in memory at the same time: one of the largest, or many small ones.
 const BYTES_MAX: usize = limits::STATE_BYTES_MAX;
-/// Longest wait for room. Then the command is for another node, or for later.
-const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The memory of one executor for states.
-pub(crate) struct Rooms {
+/// The memory of one service for states.
+#[derive(Debug)]
+pub struct Rooms {
     bytes: Arc<Semaphore>,
-    /// The number of instances that wait for room now, and the largest number.
+    /// The number of those who wait for room now, and the largest number.
     waiting: AtomicUsize,
     waiting_max: usize,
 }
 
 /// Room for the state of one instance. Without a permit it is for a state that is not counted.
 #[derive(Debug, Default)]
-pub(crate) struct Room(Option<OwnedSemaphorePermit>);
+pub struct Room(Option<OwnedSemaphorePermit>);
 
-/// Counts an instance for as long as it waits.
+/// There was no room for a state in time, or too many wait for room already.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error(
+    "its state has {state_bytes} bytes and waits for memory: this service has large states of at most \
+     {max} bytes together in memory",
+    max = BYTES_MAX
+)]
+pub struct NoRoom {
+    state_bytes: usize,
+}
+
+/// Counts a wait for as long as it lasts.
 struct Waiting<'a>(&'a AtomicUsize);
 
 impl Drop for Waiting<'_> {
@@ -44,7 +52,8 @@ impl Drop for Waiting<'_> {
 
 impl Room {
     /// Bytes of the largest state for which there is room.
-    pub(crate) fn bytes_max(&self) -> usize {
+    #[must_use]
+    pub fn bytes_max(&self) -> usize {
         match self.permits() {
             // Also for one that is larger than it may be.
             BYTES_MAX.. => usize::MAX,
@@ -53,7 +62,8 @@ impl Room {
     }
 
     /// It is for a state that is counted.
-    pub(crate) fn is_counted(&self) -> bool {
+    #[must_use]
+    pub fn is_counted(&self) -> bool {
         self.permits() > 0
     }
 
@@ -63,40 +73,43 @@ impl Room {
 }
 
 impl Rooms {
-    /// `waiting_max` is the number of instances that may wait for room at the same time.
-    pub(crate) fn new(waiting_max: usize) -> Self {
+    /// At most `waiting_max` may wait for room at the same time.
+    #[must_use]
+    pub fn new(waiting_max: usize) -> Self {
         let bytes = Arc::new(Semaphore::new(BYTES_MAX));
         Self { bytes, waiting: AtomicUsize::new(0), waiting_max: waiting_max.max(1) }
     }
 
-    /// Waits for room for a state of this size. The room that the caller has is given back first. Those
-    /// who wait get room in their order.
-    pub(crate) async fn wait(&self, room: &mut Room, state_bytes: usize) -> Result<(), Stop> {
+    /// Waits for room for a state of this size, for at most this time. The room that the caller has is
+    /// given back first. Those who wait get room in their order.
+    ///
+    /// # Errors
+    /// [`NoRoom`] when there is none in time, or too many wait.
+    pub async fn wait(
+        &self,
+        room: &mut Room,
+        state_bytes: usize,
+        patience: Duration,
+    ) -> Result<(), NoRoom> {
         *room = Room::default();
-        let none = || {
-            Stop::later(format!(
-                "its state has {state_bytes} bytes and waits for memory: this executor has large \
-                 states of at most {BYTES_MAX} bytes together in memory"
-            ))
-        };
         let before = self.waiting.fetch_add(1, Ordering::Relaxed);
         let _waiting = Waiting(&self.waiting);
-        // The commands of those who wait take the place of commands that need no room.
+        // Those who wait take the place of others, who need no room.
         if before >= self.waiting_max {
-            return Err(none());
+            return Err(NoRoom { state_bytes });
         }
         let permit = Arc::clone(&self.bytes).acquire_many_owned(number(counted(state_bytes)));
-        match timeout(PATIENCE, permit).await {
+        match timeout(patience, permit).await {
             Ok(Ok(permit)) => {
                 *room = Room(Some(permit));
                 Ok(())
             }
-            Ok(Err(_)) | Err(_) => Err(none()),
+            Ok(Err(_)) | Err(_) => Err(NoRoom { state_bytes }),
         }
     }
 
     /// Makes the room fit a state of this size, and never waits; false if there is no room for it now.
-    pub(crate) fn resize(&self, room: &mut Room, state_bytes: usize) -> bool {
+    pub fn resize(&self, room: &mut Room, state_bytes: usize) -> bool {
         let (wanted, held) = (counted(state_bytes), room.permits());
         if wanted == 0 {
             *room = Room::default();
@@ -119,9 +132,21 @@ impl Rooms {
 
     /// Whether a state of this size may stay in memory until the next command of its instance: there is
     /// room for it, and it does not count or nobody else waits for room.
-    pub(crate) fn keeps(&self, room: &mut Room, state_bytes: usize) -> bool {
+    pub fn keeps(&self, room: &mut Room, state_bytes: usize) -> bool {
         let fits = self.resize(room, state_bytes);
-        fits && (!room.is_counted() || self.waiting.load(Ordering::Relaxed) == 0)
+        fits && (!room.is_counted() || self.waiting() == 0)
+    }
+
+    /// The number of those who wait for room now.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of the states for which there is room now.
+    #[must_use]
+    pub fn free_bytes(&self) -> usize {
+        self.bytes.available_permits()
     }
 }
 
@@ -140,6 +165,7 @@ mod tests {
     use super::*;
 
     const MIB: usize = 1024 * 1024;
+    const PATIENCE: Duration = Duration::from_secs(10);
 
     #[test]
     fn room_grows_and_shrinks_with_the_state() {
@@ -155,28 +181,29 @@ mod tests {
         assert!(rooms.resize(&mut other, 0) && rooms.resize(&mut own, 9 * MIB));
         assert_eq!(own.bytes_max(), usize::MAX, "the whole room is for any state");
         drop(own);
-        assert_eq!(rooms.bytes.available_permits(), BYTES_MAX);
+        assert_eq!(rooms.free_bytes(), BYTES_MAX);
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_waits_gives_back_first_and_has_patience_and_there_are_only_so_many() {
         let rooms = Rooms::new(1);
         let (mut own, mut other) = (Room::default(), Room::default());
-        rooms.wait(&mut own, 5 * MIB).await.unwrap();
-        rooms.wait(&mut own, 8 * MIB).await.unwrap();
+        rooms.wait(&mut own, 5 * MIB, PATIENCE).await.unwrap();
+        rooms.wait(&mut own, 8 * MIB, Duration::ZERO).await.unwrap();
         assert!(rooms.keeps(&mut own, 8 * MIB));
-        let waits = rooms.wait(&mut other, MIB);
+        let waits = rooms.wait(&mut other, MIB, PATIENCE);
         let meanwhile = async {
+            assert_eq!(rooms.waiting(), 1);
             assert!(!rooms.keeps(&mut own, 8 * MIB), "another one waits");
             let mut small = Room::default();
             assert!(rooms.keeps(&mut small, 1));
-            let third = rooms.wait(&mut small, MIB).await;
-            assert!(matches!(third, Err(Stop::Later(_))), "{third:?}");
+            rooms.wait(&mut small, MIB, PATIENCE).await.unwrap_err();
         };
         let began = tokio::time::Instant::now();
         let (waited, ()) = tokio::join!(waits, meanwhile);
-        assert!(matches!(waited, Err(Stop::Later(_))), "{waited:?}");
+        waited.unwrap_err();
         assert!(began.elapsed() >= PATIENCE);
         assert!(rooms.keeps(&mut own, 8 * MIB), "nobody waits any more");
+        assert_eq!(rooms.waiting(), 0);
     }
 }
