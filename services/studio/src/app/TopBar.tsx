@@ -127,11 +127,13 @@ export function TopBar({ onSearch }: { onSearch: () => void }) {
       <button
         type="button"
         onClick={onSearch}
-        className={`${buttonClass("plain")} text-soft sm:w-56 sm:justify-start`}
+        className={`${buttonClass("plain")} text-soft sm:w-60 sm:justify-start`}
       >
         <Icon name="search" />
         <span className="flex-1 text-left font-normal max-sm:sr-only">{t.search}</span>
-        <kbd className="hidden rounded-sm border border-line px-1 text-xs sm:inline">{t.control} K</kbd>
+        <kbd className="hidden rounded-sm border border-line px-1 text-xs whitespace-nowrap sm:inline">
+          {t.control} K
+        </kbd>
       </button>
       <LiveLight />
       <Menu

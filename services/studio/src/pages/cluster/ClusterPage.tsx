@@ -7,7 +7,7 @@ import type { Api } from "../../api/types";
 import { useAddress } from "../../app/address";
 import { reachQuery } from "../../app/nats";
 import { isGone } from "../../app/stale";
-import { askable, isClusterPaused } from "../../lib/pauses";
+import { askable } from "../../lib/pauses";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { CopyCommands } from "../../ui/Code";
@@ -58,7 +58,7 @@ function Pauses({
               label={t.cluster.resume(pause.node ?? t.cluster.all)}
               onClick={() => onResume(pause.node ?? undefined)}
             >
-              {t.cluster.resumeAll}
+              {t.cluster.goOn}
             </Button>
           )}
         </li>
@@ -210,14 +210,7 @@ export function ClusterPage() {
         !isLost &&
         (status.data.state.isAcceptingNewWork ? t.cluster.accepting : t.cluster.notAccepting)
       }
-      actions={
-        mayManage && (
-          <>
-            {isClusterPaused(pauses) && <Button onClick={() => void resume()}>{t.cluster.resumeAll}</Button>}
-            <Button onClick={() => setAsked({ deed: "pause" })}>{t.cluster.pauseAll}</Button>
-          </>
-        )
-      }
+      actions={mayManage && <Button onClick={() => setAsked({ deed: "pause" })}>{t.cluster.pauseAll}</Button>}
     >
       <Pauses pauses={pauses} onResume={mayManage ? (node) => void resume(node) : undefined} />
       <Tabs

@@ -43,22 +43,25 @@ function Incident({
         <span className="text-soft">
           <Time at={incident.timestamp} />
         </span>
-        {can("run:alterations") && (
-          <Button
-            className="ml-auto"
-            icon="refresh"
-            onClick={async () => {
-              await attempt(() => retry(instance, [incident.activityId]), String);
-              void client.invalidateQueries({ queryKey: ["instance", instance] });
-            }}
-          >
-            {t.deeds.retry}
-          </Button>
-        )}
-        {canEdit && (
-          <Button onClick={() => change({ tab: "values", at: undefined })}>{t.instance.changeValues}</Button>
-        )}
-        {can("run:alterations") && <Button onClick={onSkip}>{t.incidents.skip}</Button>}
+        <span className="ml-auto flex flex-wrap gap-2">
+          {can("run:alterations") && (
+            <Button
+              icon="refresh"
+              onClick={async () => {
+                await attempt(() => retry(instance, [incident.activityId]), String);
+                void client.invalidateQueries({ queryKey: ["instance", instance] });
+              }}
+            >
+              {t.deeds.retry}
+            </Button>
+          )}
+          {canEdit && (
+            <Button onClick={() => change({ tab: "values", at: undefined })}>
+              {t.instance.changeValues}
+            </Button>
+          )}
+          {can("run:alterations") && <Button onClick={onSkip}>{t.incidents.skip}</Button>}
+        </span>
       </div>
       <p className="break-words text-faulted">{visible(incident.message)}</p>
       {incident.exception.stackTrace && (

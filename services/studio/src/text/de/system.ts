@@ -258,7 +258,7 @@ export const system: Pick<Text, keyof typeof words> = {
     hideGone: (node) => `${node} nicht mehr zeigen`,
     drain: "Leeren",
     pauseAll: "Alle Knoten anhalten",
-    resumeAll: "Fortsetzen",
+    goOn: "Fortsetzen",
     resume: (node) => `Fortsetzen: ${node}`,
     resumed: (node, still = []) => `Läuft weiter: ${node}.${stillPaused(still)}`,
     resumedOthers: (still) => `Läuft weiter: alle anderen Knoten.${stillPaused(still)}`,

@@ -254,7 +254,7 @@ export const system = {
     hideGone: (node: string) => `Do not show ${node} any more`,
     drain: "Drain",
     pauseAll: "Pause all nodes",
-    resumeAll: "Go on",
+    goOn: "Go on",
     resume: (node: string) => `Go on: ${node}`,
     resumed: (node: string, still: readonly string[] = []) => `Goes on: ${node}.${stillPaused(still)}`,
     resumedOthers: (still: readonly string[]) => `Goes on: all other nodes.${stillPaused(still)}`,
