@@ -186,6 +186,11 @@ export function ClusterPage() {
   const client = useQueryClient();
   const [asked, setAsked] = useState<Asked>();
   const [reason, setReason] = useState("");
+  const ask = (next: Asked) => {
+    // What was typed for another one is no reason for this one.
+    setReason("");
+    setAsked(next);
+  };
   const nodes = useQuery({ ...nodesQuery, refetchInterval: 3000 });
   const vanished = useVanished(nodes.data, nodes.dataUpdatedAt);
   const status = useQuery({ ...runtimeQuery, refetchInterval: 3000 });
@@ -210,7 +215,7 @@ export function ClusterPage() {
         !isLost &&
         (status.data.state.isAcceptingNewWork ? t.cluster.accepting : t.cluster.notAccepting)
       }
-      actions={mayManage && <Button onClick={() => setAsked({ deed: "pause" })}>{t.cluster.pauseAll}</Button>}
+      actions={mayManage && <Button onClick={() => ask({ deed: "pause" })}>{t.cluster.pauseAll}</Button>}
     >
       <Pauses pauses={pauses} onResume={mayManage ? (node) => void resume(node) : undefined} />
       <Tabs
@@ -253,7 +258,7 @@ export function ClusterPage() {
                         executor={status.data?.nodes.find((one) => one.node === node.node)}
                         isLost={isLost}
                         deed={askable(node.node, pauses)}
-                        onAsk={(deed) => setAsked({ deed, node: node.node })}
+                        onAsk={(deed) => ask({ deed, node: node.node })}
                         onResume={() => void resume(node.node)}
                       />
                     ))}

@@ -53,7 +53,7 @@ export function useInstanceColumns({ filter, onOrder }: Ordered): Column<Row>[] 
     },
     {
       key: "definition",
-      width: "w-44 min-[1600px]:w-52",
+      width: "w-36 min-[1400px]:w-44 min-[1600px]:w-52",
       head: t.columns.definition,
       cell: (row) => (
         <span className="inline-flex max-w-full items-center gap-2">

@@ -5,7 +5,7 @@ import { get, id, post } from "../../api/client";
 import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { formatCount, shortId } from "../../lib/format";
-import { curl, quoted, staunch } from "../../lib/shell";
+import { changes, quoted, reads, staunch } from "../../lib/shell";
 import { language, t } from "../../text";
 import { Button } from "../../ui/Button";
 import { CopyCommands } from "../../ui/Code";
@@ -32,6 +32,9 @@ const STATES = [
 ] as const;
 
 const isOver = (seen: Api["PlanSeen"]) => Boolean(seen.plan.completedAt);
+
+/** Nothing of it changes any more: jobs that were begun go on when somebody stops it. */
+const hasEnded = (seen: Api["PlanSeen"]) => isOver(seen) && seen.progress.running === 0;
 
 function wordsOf(end: PlanEnd): string {
   const number = (value: number) => formatCount(value, language);
@@ -138,8 +141,9 @@ export function PlanPanel({
         signal,
       ),
     placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) => (state.data && isOver(state.data) ? false : 700),
+    refetchInterval: ({ state }) => (state.data && hasEnded(state.data) ? false : 700),
   });
+  const place = `/alterations/${id(plan)}`;
   const over = query.data ? isOver(query.data) : false;
   const again = useAgain(plan, query.data);
   const end = query.data && endOf(query.data, again.size);
@@ -229,10 +233,8 @@ export function PlanPanel({
                   staunch(`instance plan get ${quoted(plan)}`),
                   ...(over ? [] : [staunch(`instance plan stop ${quoted(plan)}`)]),
                 ],
-                curl: [
-                  curl(`/alterations/${id(plan)}`),
-                  ...(over ? [] : [curl(`/alterations/${id(plan)}/stop`, "-X POST")]),
-                ],
+                nats: [reads(place).nats, ...(over ? [] : [changes("POST", `${place}/stop`).nats])],
+                curl: [reads(place).curl, ...(over ? [] : [changes("POST", `${place}/stop`).curl])],
               }}
             />
           </>

@@ -276,7 +276,8 @@ export const frame: Pick<Text, keyof typeof words> = {
     uncounted: (most) => `Der Server zählt bis ${most}: Es können mehr sein, und es geschieht mit allen.`,
     removed: (done, left) => `${done} gelöscht, ${left} übrig.`,
     cancelled: (done, asked) => `${done} von ${plural(asked, "Instanz", "Instanzen")} abgebrochen.`,
-    deleted: (done, asked) => `${done} von ${asked} gelöscht.`,
+    deleted: (done, asked) =>
+      `${done} von ${asked} gelöscht.${done < asked ? " Die anderen gab es nicht mehr." : ""}`,
     retried: (done, asked) => `${done} von ${plural(asked, "Instanz", "Instanzen")} laufen wieder.`,
     again: (count, shown, first) => {
       const are = count === 1 ? "ist" : "sind";

@@ -281,7 +281,8 @@ export const frame = {
     removed: (done: string, left: string) => `${done} deleted, ${left} left.`,
     cancelled: (done: number, asked: number) =>
       `${done} of ${plural(asked, "instance", "instances")} cancelled.`,
-    deleted: (done: number, asked: number) => `${done} of ${asked} deleted.`,
+    deleted: (done: number, asked: number) =>
+      `${done} of ${asked} deleted.${done < asked ? " The others were not there any more." : ""}`,
     retried: (done: number, asked: number) =>
       `${done} of ${plural(asked, "instance", "instances")} run again.`,
     again: (count: number, shown: string, first: string | undefined) =>
