@@ -104,6 +104,11 @@ case $prefix in
 /?*) ;;
 *) fail "--prefix $prefix: give an absolute path" ;;
 esac
+# mv and cp would put the program into a folder of that name.
+for place in "$prefix/bin/staunch" "$prefix/bin/.staunch.new"; do
+    [ ! -d "$place" ] ||
+        fail "$place is a folder, and the program cannot take its place: move it away, or give another --prefix"
+done
 target=$(platform)
 name=staunch-$version-$target
 work=$(mktemp -d)

@@ -463,7 +463,24 @@ REFUSED = [
     ("nats.enabled=true,trustedProxies={10.1.2.3/8}", "has bits behind its prefix"),
     *[
         (f"nats.enabled=true,networkPolicy.{value}=null", f"networkPolicy.{value} is null, which")
-        for value in ["egress[0].to", "egress[0].ports[0].port", "from[0].podSelector"]
+        for value in ["egress[0].to[0].podSelector", "from[0].podSelector"]
+    ],
+    (
+        'nats.enabled=true,networkPolicy.egress=[{"to":[{"podSelector":{}}],"ports":[{"port":null}]}]',
+        "networkPolicy.egress[0].ports[0].port is null, which",
+    ),
+    *[
+        (
+            f"nats.enabled=true,networkPolicy.egress=[{rules}]",
+            f"networkPolicy.egress[{at}] says no address in `to`",
+        )
+        for at, rules in [
+            (0, "{}"),
+            (0, '{"to":[]}'),
+            (0, '{"to":null}'),
+            (0, '{"ports":[{"protocol":"TCP","port":8443}]}'),
+            (1, '{"to":[{"namespaceSelector":{}}]},{"to":{}}'),
+        ]
     ],
     ("nats.enabled=true,networkPolicy.egressExcept={10.0.0.1/8}", "has bits behind its prefix"),
     ("nats.enabled=true,networkPolicy.egressExcept={::::/16}", "egressExcept/0"),
@@ -823,7 +840,9 @@ def check_schemes(where, found):
 
 
 # Where clouds have the metadata of a machine, its credentials among it.
-CLOUD_METADATA = [ipaddress.ip_address(text) for text in ("169.254.169.254", "fd00:ec2::254")]
+CLOUD_METADATA = [
+    ipaddress.ip_address(text) for text in ("169.254.169.254", "fd00:ec2::254", "fd20:ce::254")
+]
 
 
 def check_networks(where, found):
@@ -953,7 +972,7 @@ def check_chart():
             str(CHART),
             "--kube-version",
             NEWEST,
-            *(["--set", values] if values else []),
+            *(["--set-json" if "=[" in values else "--set", values] if values else []),
         )
         if ran.returncode == 0 or reason not in ran.stderr:
             complain(

@@ -219,6 +219,7 @@ def check_archive(folder):
     refused("unknown argument --form", "--form", release)
     refused("--from needs a value", "--from")
     refused("give an absolute path", "--from", release, "--prefix", "here")
+    what_a_folder_stands_in_the_way_of_is_refused(folder, release, refused)
     refused("HOME is not set: give --prefix", "--from", release, HOME="")
     assert "(must be given: HOME is not set)" in install("--help", HOME="")
     refused(f"no archive of staunch 9.9.9 for {TARGET}", "--from", release, "--version", "9.9.9")
@@ -243,6 +244,22 @@ def check_archive(folder):
     refused("not installed", "--from", broken)
     refused("has the SHA-256", "--from", broken)
     print("install.sh installs, and refuses what is wrong")
+
+
+def what_a_folder_stands_in_the_way_of_is_refused(folder, release, refused):
+    """A folder, or a link to one, at the place of the program gets nothing put into it."""
+    (folder / "empty").mkdir()
+    for at, name in enumerate(("staunch", ".staunch.new", "link")):
+        prefix = folder / f"taken-{at}"
+        taken = prefix / "bin" / name.replace("link", "staunch")
+        taken.parent.mkdir(parents=True)
+        if name == "link":
+            taken.symlink_to(folder / "empty")
+        else:
+            taken.mkdir()
+        wanted = f"{taken} is a folder, and the program cannot take its place: move it away"
+        refused(wanted, "--from", release, "--prefix", prefix)
+        assert not list(taken.iterdir()) and len(list(taken.parent.iterdir())) == 1, name
 
 
 def a_script_of_a_release_installs_any_version(folder, release, version, install, refused):

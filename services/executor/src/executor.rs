@@ -1,5 +1,6 @@
 //! One executor: its construction, and the operations of its owner: handle a delivery, stop, kill.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
@@ -23,6 +24,9 @@ use crate::handle;
 use crate::mailbox::Mailboxes;
 use crate::sample::Sampler;
 use crate::watched::watched;
+
+/// Leases of an answer about the work, among those that other nodes wait for.
+const WANTED_MAX: usize = 100;
 
 /// The parts of an executor.
 #[derive(Clone)]
@@ -155,6 +159,11 @@ impl Executor {
     #[must_use]
     pub fn leases_held(&self) -> usize {
         self.0.leases.held()
+    }
+
+    /// Leases that other nodes wait for, with their names.
+    pub(crate) fn leases_wanted(&self) -> BTreeMap<String, Vec<String>> {
+        self.0.leases.wanted(WANTED_MAX)
     }
 
     /// The number of instances that have an actor now.

@@ -63,6 +63,7 @@ impl Gate {
             state,
             commands: count(self.in_hand.len()),
             instances: count(executor.instances_in_hand()),
+            wanted: executor.leases_wanted(),
         }
     }
 

@@ -90,8 +90,12 @@ pub(crate) struct App {
     pub(crate) polls: Semaphore,
     /// Room for the large states that requests read.
     pub(crate) states: Rooms,
+    /// Room for the answers that are made of them, until they are sent.
+    pub(crate) answers: Rooms,
     /// One permit per test run.
     pub(crate) test_runs: Arc<Semaphore>,
+    /// One permit for an export of several instances, which may have large states.
+    pub(crate) exports: Semaphore,
     /// One permit per definition that is converted to the short form or from it.
     pub(crate) conversions: Arc<Semaphore>,
     /// The permit of the one validation of the cluster that this node makes at a time.
@@ -167,7 +171,9 @@ impl App {
             polls: Semaphore::new((config.requests_max / 2).max(1)),
             // Half of the requests at work stay for those that need no room.
             states: Rooms::new(config.requests_max / 2),
+            answers: Rooms::new(config.requests_max / 4),
             test_runs: Arc::new(Semaphore::new(TEST_RUNS_MAX)),
+            exports: Semaphore::new(1),
             conversions: Arc::new(Semaphore::new(CONVERSIONS_MAX)),
             validations: Arc::new(Semaphore::new(1)),
             last_hour: Mutex::default(),

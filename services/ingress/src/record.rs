@@ -11,9 +11,10 @@ use model::{Bookmark, BookmarkId, CommandId, Instance, InstanceId, Map, SubStatu
 use protocol::{Body, Command, HttpAnswer, Message};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use store::Room;
+use store::Loaded;
 
-use crate::{App, Problem, states};
+use crate::states::{self, Held, Purpose};
+use crate::{App, Problem};
 
 /// The members of `Instance::state` that ingress reads.
 #[derive(Debug, Default, Deserialize)]
@@ -39,8 +40,8 @@ pub(crate) struct Seen {
     pub(crate) instance: Instance,
     record: Record,
     command: Option<Message>,
-    /// Room for its state.
-    room: Room,
+    /// Room for its state, and for the answer that is made of it.
+    room: Held,
 }
 
 /// Reads an instance, as [`states::load`] says; `None` when there is none.
@@ -54,7 +55,17 @@ pub(crate) async fn find_within(
     id: &InstanceId,
     patience: Duration,
 ) -> Result<Option<Seen>, Problem> {
-    let Some((loaded, room)) = states::load(app, id, patience).await? else { return Ok(None) };
+    seen(states::load(app, id, Purpose::Look, patience).await?, id)
+}
+
+/// Reads an instance whose state the answer has; 404 when there is none.
+pub(crate) async fn get_to_show(app: &App, id: &InstanceId) -> Result<Seen, Problem> {
+    let found = states::load(app, id, Purpose::Answer, app.config.answer_time_max).await?;
+    seen(found, id)?.ok_or_else(|| missing(id))
+}
+
+fn seen(found: Option<(Loaded, Held)>, id: &InstanceId) -> Result<Option<Seen>, Problem> {
+    let Some((loaded, room)) = found else { return Ok(None) };
     let record = read(&loaded.instance.state).map_err(|error| {
         tracing::error!(%error, instance = %id, "the state of an instance cannot be read");
         Problem::internal()
@@ -139,7 +150,7 @@ impl Seen {
     }
 
     /// The room alone, for bytes that were made of the state.
-    pub(crate) fn into_room(self) -> Room {
+    pub(crate) fn into_room(self) -> Held {
         self.room
     }
 

@@ -115,6 +115,17 @@ pub(crate) fn executors(app: &App, scope: &Scope) -> Vec<Member> {
     members
 }
 
+/// What the executors know of nodes that wait for their leases: by the node that holds it, and the instance.
+pub(crate) async fn wanted(app: &App) -> BTreeMap<(String, String), Vec<String>> {
+    let members = executors(app, &Scope::Cluster);
+    let asked = members.into_iter().map(|member| async move { ask(app, &member.node).await });
+    let answers: Vec<_> = stream::iter(asked).buffered(ASKED_AT_ONCE).collect().await;
+    let known = answers.into_iter().flatten().flat_map(|Runtime { node, wanted, .. }| {
+        wanted.into_iter().map(move |(instance, nodes)| ((node.clone(), instance), nodes))
+    });
+    known.collect()
+}
+
 async fn ask(app: &App, node: &str) -> Option<Runtime> {
     let question = Message { subject: subject::runtime(node), ..Message::default() };
     let answer = app.cx.bus.request(question, ANSWER_MAX).await;

@@ -17,6 +17,7 @@ mod queue;
 mod terms;
 mod view;
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use tokio::sync::mpsc;
@@ -99,6 +100,24 @@ impl Leases {
         let live = live.iter().cloned().collect();
         lock(&self.inner.presence).change(live);
         self.inner.queue.wake_all();
+    }
+
+    /// The keys of leases that this node holds and other nodes wait for, with the names of these nodes, the
+    /// next one first: at most `keys_max` keys.
+    #[must_use]
+    pub fn wanted(&self, keys_max: usize) -> BTreeMap<String, Vec<String>> {
+        let waiting = lock(&self.inner.waiting).clone();
+        let held = lock(&self.inner.held);
+        let wanted = held.iter().filter_map(|(key, held)| {
+            let mut nodes = Vec::new();
+            for waiter in waiting.get(&held.nonce)? {
+                if !nodes.contains(&waiter.owner) {
+                    nodes.push(waiter.owner.clone());
+                }
+            }
+            Some((key.clone(), nodes))
+        });
+        wanted.take(keys_max).collect()
     }
 
     /// The number of leases that this node holds now.

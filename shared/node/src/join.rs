@@ -69,7 +69,9 @@ impl Node {
             version: Some(chassis::version().to_owned()),
         };
         let presence =
-            Presence::join(bus.kv(Bucket::Nodes), me, settings.presence_ttl, nonces()).await?;
+            Presence::join(bus.kv(Bucket::Nodes), me, settings.presence_ttl, nonces()).await;
+        let presence =
+            presence.context("join the nodes (`staunch doctor` says what NATS lacks)")?;
         let observing =
             observe::start(Arc::clone(&store), nats.clone(), Arc::clone(&clock), &presence, roles);
         chassis::watch_certificates(settings);

@@ -34,8 +34,8 @@ impl Silence {
                     tracing::error!(
                         seconds = lasts.as_secs(),
                         reason = %error,
-                        "NATS does not answer: this node takes no work, and what was accepted waits; start \
-                         the nats-servers that are down (`staunch doctor` names them)"
+                        "NATS does not answer: this node takes no work, and what was accepted waits; \
+                         `staunch doctor` says which nats-servers are down, and what to do"
                     );
                 }
             }

@@ -236,8 +236,13 @@ fn events() -> Vec<Sample> {
         reason: "no such definition".to_owned(),
         attempts: 1,
     };
-    let runtime =
-        Runtime { node: "node-1".to_owned(), state: Taking::Pausing, commands: 7, instances: 3 };
+    let runtime = Runtime {
+        node: "node-1".to_owned(),
+        state: Taking::Pausing,
+        commands: 7,
+        instances: 3,
+        wanted: [("i-1".to_owned(), vec!["node-2".to_owned()])].into(),
+    };
     let lifecycle = subject::lifecycle(&definition, &instance, "finished");
     let journal = subject::journal(&definition, &instance);
     vec![

@@ -16,8 +16,18 @@
 {{- include "staunch.checkCallers" . }}
 {{- include "staunch.checkHttps" . }}
 {{- include "staunch.checkStorage" . }}
+{{- include "staunch.checkEgress" . }}
 {{- range $value := list "from" "metricsFrom" "egress" }}
 {{- include "staunch.checkNull" (list (printf "networkPolicy.%s" $value) (get $.Values.networkPolicy $value)) }}
+{{- end }}
+{{- end }}
+
+{{/* Refuses a rule that allows every address, those of egressExcept, too. */}}
+{{- define "staunch.checkEgress" -}}
+{{- range $at, $rule := .Values.networkPolicy.egress }}
+{{- if not (get $rule "to") }}
+{{- fail (printf "networkPolicy.egress[%d] says no address in `to`, which Kubernetes takes for all, those of egressExcept, too: add the ports to networkPolicy.egressPorts, or write in `to` whom pods may call, such as an ipBlock with the cidr 0.0.0.0/0 and the networks of egressExcept as its except" $at) }}
+{{- end }}
 {{- end }}
 {{- end }}
 

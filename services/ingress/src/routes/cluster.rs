@@ -1,5 +1,6 @@
 //! Figures of the cluster, for people who look after it: leases, what NATS holds, the database.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,9 +16,10 @@ use crate::body::Params;
 use crate::paging::Part;
 use crate::present::shape;
 use crate::problem::ProblemBody;
-use crate::{App, Problem, bounds};
+use crate::{App, Problem, bounds, runtime};
 
-/// The leases that nodes hold on instances, the oldest first.
+/// The leases that nodes hold on instances, the oldest first, with the nodes that wait for each, as its holder
+/// knows them.
 #[utoipa::path(get, path = "/cluster/leases", tag = "cluster",
     params(("node" = Option<String>, Query), ("page" = Option<u64>, Query),
         ("pageSize" = Option<u64>, Query)),
@@ -31,12 +33,17 @@ pub(super) async fn leases(
     let of = params.one("node").filter(|node| !node.is_empty());
     bounds::optional("node", of)?;
     let held = bus::look_at_all(&*app.cx.bus.kv(Bucket::Leases)).await.map_err(unavailable)?;
+    // A lease names those who waited when it was handed on; its holder knows who has come since.
+    let wanted = if held.is_empty() { BTreeMap::new() } else { runtime::wanted(&app).await };
     let live = app.cx.presence.live();
     let is_live = |owner: &str| live.iter().any(|member| member.node == owner);
     let mut stale = 0_u64;
     let mut contended = 0_u64;
     let mut found = Vec::with_capacity(held.len());
-    for (instance, holding) in held {
+    for (instance, mut holding) in held {
+        if let Some(nodes) = wanted.get(&(holding.owner.clone(), instance.clone())) {
+            holding.joined_by(nodes);
+        }
         if of.is_some_and(|node| node != holding.owner) {
             continue;
         }

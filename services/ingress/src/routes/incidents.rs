@@ -22,7 +22,8 @@ use crate::cause::cause;
 use crate::paging::Part;
 use crate::present::shape;
 use crate::problem::ProblemBody;
-use crate::{App, Problem, record, states};
+use crate::states::{self, Purpose};
+use crate::{App, Problem, record};
 
 /// The instances that one answer reads at most.
 const READ_MAX: u64 = limits::PAGE_ITEMS_MAX;
@@ -112,7 +113,9 @@ fn filter(params: &Params) -> Result<InstanceFilter, Problem> {
 
 /// The incidents of an instance; none if its state cannot be read.
 async fn incidents(app: &App, id: InstanceId) -> Result<Option<Vec<Incident>>, Problem> {
-    let Some((loaded, _room)) = states::load(app, &id, app.config.answer_time_max).await? else {
+    let Some((loaded, _room)) =
+        states::load(app, &id, Purpose::Look, app.config.answer_time_max).await?
+    else {
         return Ok(Some(Vec::new()));
     };
     Ok(match record::read(&loaded.instance.state) {

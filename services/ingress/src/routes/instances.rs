@@ -189,7 +189,7 @@ pub(super) async fn get(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
-    let seen = record::get(&app, &record::id(&id)?).await?;
+    let seen = record::get_to_show(&app, &record::id(&id)?).await?;
     let mut value = json!(InstanceSummary::from(&seen.instance));
     if let Some(members) = value.as_object_mut() {
         members.insert("isSystem".to_owned(), json!(seen.is_system(&app).await));
@@ -231,7 +231,7 @@ pub(super) async fn variables(
 
 /// The variables of an instance, with their values.
 pub(super) async fn variables_of(app: &App, id: &InstanceId) -> Result<Response, Problem> {
-    let seen = record::get(app, id).await?;
+    let seen = record::get_to_show(app, id).await?;
     let view = seen.view(app).await;
     let values = view.get("variables").and_then(Value::as_object).cloned().unwrap_or_default();
     let declared = app.cx.store.version(&seen.instance.version_id).await?;

@@ -18,7 +18,8 @@ use crate::body::Params;
 use crate::paging::Part;
 use crate::present::shape;
 use crate::problem::ProblemBody;
-use crate::{App, Problem, bounds, record, states};
+use crate::states::{self, Purpose};
+use crate::{App, Problem, bounds, record};
 
 /// The name of the bookmarks that wait for the report of a worker.
 const WAIT: &str = LISTED[0];
@@ -156,7 +157,9 @@ async fn read(
 
 /// What the state of this instance says of the task at this bookmark.
 async fn known(app: &App, id: InstanceId, bookmark: BookmarkId) -> Result<Known, Problem> {
-    let Some((loaded, _room)) = states::load(app, &id, app.config.answer_time_max).await? else {
+    let Some((loaded, _room)) =
+        states::load(app, &id, Purpose::Look, app.config.answer_time_max).await?
+    else {
         return Ok(Known::Over);
     };
     Ok(match record::read(&loaded.instance.state) {

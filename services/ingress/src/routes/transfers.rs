@@ -10,7 +10,8 @@ use axum::response::{IntoResponse as _, Response};
 use model::{InstanceId, VersionId, depth, json as exact};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use store::Room;
+use tokio::sync::SemaphorePermit;
+use tokio::time::timeout;
 use utoipa::ToSchema;
 
 use super::bulk::{bounded, each_once};
@@ -23,7 +24,8 @@ use crate::body::{Body, BytesMax, Params, content_type, parse, read};
 use crate::pipeline::identify::Asking;
 use crate::present::shape;
 use crate::problem::ProblemBody;
-use crate::{App, Problem, record, states};
+use crate::states::{self, Held};
+use crate::{App, Problem, record};
 
 /// Bytes of the files of one export together.
 const EXPORT_BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -102,6 +104,19 @@ pub(super) async fn export_one(
     several(&app, &caller, InstancesExport { ids: Some(vec![id]), ..request }).await
 }
 
+/// The turn of an export of several instances.
+async fn turn(app: &App) -> Result<SemaphorePermit<'_>, Problem> {
+    match timeout(app.config.answer_time_max, app.exports.acquire()).await {
+        Ok(Ok(permit)) => Ok(permit),
+        _ => {
+            app.metrics.refused();
+            Err(Problem::overloaded(
+                "another export of several instances is being made: try again in a moment",
+            ))
+        }
+    }
+}
+
 async fn several(
     app: &App,
     caller: &Caller,
@@ -112,9 +127,19 @@ async fn several(
     bounded(ids.len())?;
     let ids = each_once(ids);
     let is_one = ids.len() == 1;
-    let (mut packed, mut total, mut room) = (Vec::new(), 0, Room::default());
+    // What is packed is in memory as a whole: one at a time, and one of its own has room like a read.
+    let _turn = match is_one {
+        true => None,
+        false => Some(turn(app).await?),
+    };
+    let (mut packed, mut total, mut room) = (Vec::new(), 0, Held::default());
     for id in &ids {
-        let seen = record::get(app, &InstanceId::new(id.as_str())).await?;
+        let id_read = InstanceId::new(id.as_str());
+        let seen = match is_one {
+            true => record::get_to_show(app, &id_read).await?,
+            // What was read before is kept meanwhile.
+            false => record::get(app, &id_read).await?,
+        };
         let bytes = format!("{:#}\n", exported(app, &seen, contents).await?).into_bytes();
         total += bytes.len();
         if total > EXPORT_BYTES_MAX {
@@ -142,7 +167,8 @@ async fn several(
         Some(last) => {
             packed.push(last);
             let kind = (CONTENT_TYPE, "application/zip".to_owned());
-            Ok(([attached("workflow-instances.zip"), kind], pack(packed)?).into_response())
+            let body = states::body(app, Held::default(), pack(packed)?);
+            Ok(([attached("workflow-instances.zip"), kind], body).into_response())
         }
     }
 }

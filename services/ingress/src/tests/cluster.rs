@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::Request;
-use bus::{Bus as _, From, Place};
+use bus::{Bus as _, From, Incoming, Place, Wire as _};
 use engine::outside::NatsConfig;
 use futures::StreamExt as _;
+use protocol::{ContentType, Message, Runtime, encode_body, header, subject};
 use serde_json::{Value, json};
 
 use super::world::{BOUND, World, send_to, waits_for};
@@ -118,6 +119,38 @@ async fn leases_are_listed_with_their_nodes() {
     gone.close().await;
 }
 
+#[tokio::test]
+async fn a_lease_names_those_who_wait_for_it_as_its_holder_knows_them() {
+    let world = World::without_executor(Config::default()).await;
+    let _holder = world.join("worker", "executor").await;
+    let mut asked = world.bus.subscribe(&subject::runtime("worker")).await.unwrap();
+    let answers = async {
+        while let Some(Incoming { reply: Some(reply), .. }) = asked.next().await {
+            let wanted = [("i-1".to_owned(), vec!["b".to_owned(), "c".to_owned()])].into();
+            let runtime = Runtime { node: "worker".to_owned(), wanted, ..Runtime::default() };
+            let payload = encode_body(ContentType::Json, &runtime).unwrap();
+            let headers = [(header::CONTENT_TYPE.to_owned(), "application/json".to_owned())];
+            let answer = Message { subject: reply, payload, headers: headers.into() };
+            world.bus.send(answer).await.unwrap();
+        }
+    };
+    let kv = world.bus.kv(bus::Bucket::Leases);
+    let leases = bus::Leases::start(kv, "worker", bus::Terms::default(), testkit::nonces());
+    let held = (leases.acquire("i-1").await.unwrap(), leases.acquire("i-2").await.unwrap());
+    let seen = tokio::select! {
+        seen = world.get("/elsa/api/cluster/leases") => seen.expect(200),
+        () = answers => unreachable!("the questions end with the bus"),
+    };
+    let wanted = seen["items"].as_array().unwrap().iter();
+    let mut wanted: Vec<_> =
+        wanted.map(|it| (it["workflowInstanceId"].clone(), it["wantedBy"].clone())).collect();
+    wanted.sort_by_key(|(instance, _)| instance.to_string());
+    assert_eq!(wanted, [(json!("i-1"), json!(["b", "c"])), (json!("i-2"), json!([]))]);
+    assert_eq!(seen["contended"], 1);
+    drop(held);
+    leases.close().await;
+}
+
 const LISTENERS: &str = "/elsa/api/cluster/listeners";
 
 /// A workflow that starts with a message, or waits for one.
@@ -152,8 +185,7 @@ async fn listeners_show_what_wants_a_source_and_how_far_behind_it_is() {
     world.publish("waits", reads(false, stream)).await;
     let waiting = world.begin("waits").await;
     world.until(&waiting, "Suspended").await;
-    let message =
-        protocol::Message { subject: "orders.eu".to_owned(), ..protocol::Message::default() };
+    let message = Message { subject: "orders.eu".to_owned(), ..Message::default() };
     for _ in 0..3 {
         world.bus.outside().store(message.clone(), BOUND).await.unwrap();
     }
@@ -306,7 +338,7 @@ async fn a_source_that_is_not_taken_says_why() {
         one_by_one: false,
     };
     let mut taken = world.bus.outside().follow(&place).await.unwrap();
-    let bill = protocol::Message { subject: "bills.eu".to_owned(), ..protocol::Message::default() };
+    let bill = Message { subject: "bills.eu".to_owned(), ..Message::default() };
     world.bus.outside().store(bill, BOUND).await.unwrap();
     taken.next().await.unwrap().unwrap().settle.await;
     let now = elsewhere().await;

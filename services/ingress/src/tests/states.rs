@@ -1,5 +1,6 @@
 //! Large states: which reads wait for room, and what gives room back.
 
+use std::pin::pin;
 use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
@@ -62,9 +63,19 @@ async fn taken(world: &World) -> Room {
     room
 }
 
+/// The number of reads that wait for room.
+fn waiting(world: &World) -> usize {
+    world.app.states.waiting() + world.app.answers.waiting()
+}
+
 async fn until_waiting(world: &World, number: usize) {
     let what = format!("{number} reads wait for room");
-    testkit::eventually(&what, BOUND, async || world.app.states.waiting() == number).await;
+    testkit::eventually(&what, BOUND, async || waiting(world) == number).await;
+}
+
+/// Bytes of the room that is free for states and for answers.
+fn free(world: &World) -> (usize, usize) {
+    (world.app.states.free_bytes(), world.app.answers.free_bytes())
 }
 
 /// An answer whose body nobody has read yet.
@@ -87,7 +98,7 @@ async fn large_states_are_read_when_there_is_room_and_small_ones_at_once() {
         until_waiting(&world, READS).await;
         world.get(&format!("{INSTANCES}/{small}")).await.expect(200);
         world.get(&format!("{INSTANCES}/{small}/variables")).await.expect(200);
-        assert_eq!(world.app.states.waiting(), READS, "no large state is read without room");
+        assert_eq!(waiting(&world), READS, "no large state is read without room");
         drop(room);
     };
     let (answers, ()) = tokio::join!(reads, meanwhile);
@@ -95,7 +106,7 @@ async fn large_states_are_read_when_there_is_room_and_small_ones_at_once() {
         let body = answer.expect(200);
         assert_eq!(body["workflowState"]["output"]["large"].as_str().map(str::len), Some(LARGE));
     }
-    assert_eq!(world.app.states.free_bytes(), ALL);
+    assert_eq!(free(&world), (ALL, ALL));
 }
 
 #[tokio::test]
@@ -104,16 +115,64 @@ async fn an_answer_that_was_made_of_a_large_state_has_room_until_it_is_sent() {
     let path = large(&world).await;
     for path in [path.clone(), format!("{path}/export")] {
         let response = unread(&world, &path).await;
-        let free = world.app.states.free_bytes();
-        assert!((ALL - LARGE..ALL).contains(&free), "{path}: {free}");
+        let (states, answers) = free(&world);
+        assert_eq!(states, ALL, "{path}: the state is not needed any more");
+        assert!((ALL - LARGE..ALL).contains(&answers), "{path}: {answers}");
         let bytes = to_bytes(response.into_body(), usize::MAX).await.unwrap();
-        assert_eq!((world.app.states.free_bytes(), bytes.len() > LARGE), (free, true), "{path}");
+        assert_eq!((free(&world), bytes.len() > LARGE), ((ALL, answers), true), "{path}");
         drop(bytes);
-        assert_eq!(world.app.states.free_bytes(), ALL, "{path}");
+        assert_eq!(free(&world), (ALL, ALL), "{path}");
     }
     let status = unread(&world, &format!("{path}/execution-state")).await;
-    assert_eq!(world.app.states.free_bytes(), ALL, "an answer of a few bytes has none");
+    assert_eq!(free(&world), (ALL, ALL), "an answer of a few bytes has none");
     drop(status);
+}
+
+#[tokio::test]
+async fn slow_readers_keep_other_answers_waiting_and_no_command() {
+    let world = patient().await;
+    let path = large(&world).await;
+    let mut slow = Vec::new();
+    while world.app.answers.free_bytes() > LARGE / 3 {
+        slow.push(unread(&world, &path).await);
+        assert!(slow.len() < 100, "they have no room");
+    }
+    println!("{} slow readers of {LARGE} bytes have all the room", slow.len());
+    assert!(slow.len() > 2, "{}", slow.len());
+    let another = world.get(&path);
+    let meanwhile = async {
+        until_waiting(&world, 1).await;
+        world.get(&format!("{path}/execution-state")).await.expect(200);
+        let id = path.rsplit('/').next().unwrap_or_default();
+        let cancel = format!("{API}/cancel/workflow-instances/{id}");
+        assert_eq!(world.post(&cancel, &json!({})).await.expect(200)["cancelled"], true);
+        assert_eq!(waiting(&world), 1);
+        drop(slow);
+    };
+    let (answer, ()) = tokio::join!(another, meanwhile);
+    answer.expect(200);
+    assert_eq!(free(&world), (ALL, ALL));
+}
+
+#[tokio::test]
+async fn one_export_of_several_instances_is_made_at_a_time() {
+    let world = patient().await;
+    let (one, two) = (waits(&world).await, waits(&world).await);
+    let turn = world.app.exports.try_acquire().unwrap();
+    let both = json!({"ids": [one, two]});
+    let export = format!("{API}/bulk-actions/export/workflow-instances");
+    let single = format!("{INSTANCES}/{one}/export");
+    let mut waiting = pin!(world.post(&export, &both));
+    for _ in 0..2 {
+        tokio::select! {
+            biased;
+            answer = &mut waiting => unreachable!("it is not its turn: {answer:?}"),
+            answer = world.get(&single) => drop(answer.expect(200)),
+        }
+    }
+    drop(turn);
+    let answer = testkit::within("the export", BOUND, waiting).await;
+    assert_eq!(answer.status, 200, "{:#}", answer.body);
 }
 
 #[tokio::test]
@@ -125,11 +184,11 @@ async fn a_caller_who_goes_away_leaves_no_room_taken() {
         answer = world.get(&path) => unreachable!("there is no room: {answer:?}"),
         () = until_waiting(&world, 1) => {}
     }
-    assert_eq!(world.app.states.waiting(), 0);
+    assert_eq!(waiting(&world), 0);
     drop(room);
-    assert_eq!(world.app.states.free_bytes(), ALL);
+    assert_eq!(free(&world), (ALL, ALL));
     drop(unread(&world, &path).await);
-    assert_eq!(world.app.states.free_bytes(), ALL);
+    assert_eq!(free(&world), (ALL, ALL));
 }
 
 #[tokio::test]
@@ -193,5 +252,5 @@ async fn who_waits_for_an_executor_has_no_room() {
     for answer in [alter, resume, cancel, delete] {
         assert!(answer.status.is_success(), "{}: {:#}", answer.status, answer.body);
     }
-    assert_eq!(there.app.states.free_bytes(), ALL);
+    assert_eq!(free(&there), (ALL, ALL));
 }

@@ -242,6 +242,11 @@ async fn cluster(app: &App, id: &InstanceId, until: Instant) -> (Cluster, Vec<St
         }
         Err(reason) => unknown.push(reason),
     }
+    if let Some(lease) = &mut cluster.lease {
+        let holder = cluster.executors.iter().find(|(node, _)| *node == lease.owner);
+        let wanted = holder.and_then(|(_, answer)| answer.as_ref()?.wanted.get(id.as_str()));
+        lease.joined_by(wanted.map(Vec::as_slice).unwrap_or_default());
+    }
     match backlog {
         Ok(backlog) => cluster.backlog = Some(backlog),
         Err(reason) => unknown.push(reason),

@@ -12,7 +12,7 @@ use engine::outside::NatsConfig;
 use model::{
     Bookmark, Entry, Incident, Instance, InstanceId, Stimulus, SubStatus, Timestamp, What,
 };
-use protocol::{Runtime, Taking};
+use protocol::Runtime;
 use serde_json::{Value, json};
 
 use super::action::quoted;
@@ -49,7 +49,7 @@ fn base() -> Facts {
     instance.status = SubStatus::Suspended;
     instance.version = 4;
     instance.updated_at = ago(300);
-    let answer = Runtime { node: "n1".into(), state: Taking::Running, commands: 0, instances: 0 };
+    let answer = Runtime { node: "n1".into(), ..Runtime::default() };
     Facts {
         now: NOW,
         instance,
@@ -245,16 +245,10 @@ const WAITS: &[Row] = &[
         f.waits = vec![bookmark("Elsa.RunTask", json!({"TaskId": "t9", "TaskName": "Ship"}))];
         f.tasks.open.insert("b1".into(), task::of(3));
     }),
-    (
-        "http",
-        Waits,
-        "a request POST /workflows/order",
-        "curl -X POST http://h/workflows/order",
-        |f| {
-            let payload = json!({"Path": "/order", "Method": "post"});
-            f.waits = vec![bookmark("Elsa.HttpEndpoint", payload)];
-        },
-    ),
+    ("http", Waits, "POST /workflows/order", "curl -X POST http://h/workflows/order", |f| {
+        let payload = json!({"Path": "/order", "Method": "post"});
+        f.waits = vec![bookmark("Elsa.HttpEndpoint", payload)];
+    }),
     ("message", Waits, "on the subject orders.eu of the stream ORDERS", "--bookmark b1", |f| {
         let listens = json!({"Subject": "orders.eu", "Stream": "ORDERS"});
         f.waits = vec![bookmark(Stimulus::MESSAGE, listens)];
@@ -269,6 +263,9 @@ const WAITS: &[Row] = &[
     }),
     ("bookmark", Waits, "its bookmark \"Acme.Wait\"", "staunch.api.resume.i-1", |f| {
         f.waits = vec![bookmark("Acme.Wait", json!({}))];
+    }),
+    ("line", Waits, "It waits for a line of text", r#"-i '{"Line":""}'"#, |f| {
+        f.waits = vec![bookmark("Elsa.ReadLine", json!({"ActivityId": "a1"}))];
     }),
     ("child", Waits, "its child i-2, which is Suspended", "staunch why i-2", |f| {
         with_child(f, Some(SubStatus::Suspended), 0);

@@ -20,6 +20,9 @@ const TOLD_AFTER: Duration = Duration::from_secs(15);
 /// The cause of the pause between two attempts of a task.
 pub(super) const TASK_RETRY: &str = "task-retry";
 
+/// The bookmarks of activities that read a line.
+const READ_LINE: &str = "Elsa.ReadLine";
+
 /// Everything that the instance waits for.
 pub(super) fn waits(facts: &Facts) -> Vec<Finding> {
     facts.waits.iter().map(|bookmark| wait(facts, bookmark)).collect()
@@ -55,6 +58,10 @@ fn wait(facts: &Facts, bookmark: &Bookmark) -> Finding {
         }
         _ if !children.is_empty() || text("ChildInstanceId").is_some() => {
             child(facts, bookmark, &children)
+        }
+        _ if bookmark.name == READ_LINE => {
+            Finding::waits("line", says(facts, bookmark, "a line of text"))
+                .doing(told(facts, bookmark))
         }
         _ => {
             let what = format!("a resume of its bookmark {:?}", bookmark.name);
@@ -320,7 +327,6 @@ fn child(facts: &Facts, bookmark: &Bookmark, children: &[&Relative]) -> Finding 
 }
 
 /// Resumes the instance at this bookmark, whatever it waits for.
-/// Resumes the instance at a bookmark.
 pub(super) fn resumed(facts: &Facts, bookmark: &BookmarkId) -> Action {
     let (id, place) = (facts.id(), bookmark.as_str());
     action("go on without it")
@@ -331,6 +337,25 @@ pub(super) fn resumed(facts: &Facts, bookmark: &BookmarkId) -> Action {
             &format!("/workflow-instances/{id}/resume"),
             &json!({"bookmarkId": place}),
         )
+}
+
+/// Gives an activity that reads a line its line: without one it would fail.
+fn told(facts: &Facts, bookmark: &Bookmark) -> Action {
+    let (id, place) = (facts.id(), bookmark.id.as_str());
+    let input = json!({"Line": ""});
+    let resume = json!({"bookmarkId": place, "input": input});
+    action("give it the line, as Line")
+        .staunch(&[
+            "instance",
+            "resume",
+            id.as_str(),
+            "--bookmark",
+            place,
+            "-i",
+            &input.to_string(),
+        ])
+        .nats(&subject::resume(id), &resume)
+        .posted(&facts.server, &format!("/workflow-instances/{id}/resume"), &resume)
 }
 
 /// Starts a node with a role that is missing.

@@ -1,16 +1,24 @@
 //! `staunch lease …`: shows which node holds which instance, and takes leases away. A lease saves
 //! work only, so taking one away makes no result wrong.
 
-use bus::{Bucket, Bus as _, Holding, members};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use bus::{Bucket, Bus as _, Holding, Member, Wire as _, members};
 use clap::{Args, Subcommand};
+use futures::future::join_all;
 use model::Timestamp;
 use node::NatsBus;
+use protocol::{Message, Runtime, decode_body, subject};
 use serde_json::{Value, json};
 
 use crate::client::Unasked;
 use crate::failure::Kind;
 use crate::output::{self, Format};
 use crate::{Failure, say};
+
+/// How long the holder of a lease may take to answer.
+const ANSWER_MAX: Duration = Duration::from_secs(2);
 
 #[derive(Args, Debug)]
 pub(crate) struct LeaseArgs {
@@ -108,14 +116,37 @@ pub(crate) async fn run(verb: Verb, bus: &NatsBus, format: Format) -> Result<(),
 
 async fn all(bus: &NatsBus) -> Result<Vec<Seen>, Failure> {
     let live = members(&*bus.kv(Bucket::Nodes)).await?;
+    let held = bus::look_at_all(&*bus.kv(Bucket::Leases)).await?;
+    let wanted =
+        wanted(bus, live.iter().filter(|node| held.iter().any(|it| it.1.owner == node.node))).await;
     let mut found = Vec::new();
-    for (instance, holding) in bus::look_at_all(&*bus.kv(Bucket::Leases)).await? {
+    for (instance, mut holding) in held {
+        if let Some(nodes) = wanted.get(&(holding.owner.clone(), instance.clone())) {
+            holding.joined_by(nodes);
+        }
         let is_live = live.iter().any(|member| member.node == holding.owner);
         let until = bus.expiry(Bucket::Leases, &instance).await?;
         found.push(Seen { instance, holding, is_live, until });
     }
     found.sort_by(|a, b| (a.since(), &a.instance).cmp(&(b.since(), &b.instance)));
     Ok(found)
+}
+
+/// What these nodes know of others that wait for their leases: by the node that holds it, and the instance.
+async fn wanted(
+    bus: &NatsBus,
+    holders: impl Iterator<Item = &Member>,
+) -> BTreeMap<(String, String), Vec<String>> {
+    let asked = holders.map(|holder| async move {
+        let question = Message { subject: subject::runtime(&holder.node), ..Message::default() };
+        let answer = bus.request(question, ANSWER_MAX).await.ok()?;
+        decode_body::<Runtime>(answer.content_type(), &answer.payload).ok()
+    });
+    let known =
+        join_all(asked).await.into_iter().flatten().flat_map(|Runtime { node, wanted, .. }| {
+            wanted.into_iter().map(move |(instance, nodes)| ((node.clone(), instance), nodes))
+        });
+    known.collect()
 }
 
 fn list(found: &[Seen], format: Format) -> Result<(), Failure> {

@@ -66,6 +66,17 @@ pub struct Holding {
     pub next: Vec<String>,
 }
 
+impl Holding {
+    /// Adds nodes that wait behind it, as its holder knows them now.
+    pub fn joined_by(&mut self, nodes: &[String]) {
+        for node in nodes {
+            if !self.next.contains(node) {
+                self.next.push(node.clone());
+            }
+        }
+    }
+}
+
 /// The lease on `key`; `None` when no node holds it. A hint: it may have changed since.
 ///
 /// # Errors

@@ -333,6 +333,9 @@ async fn nodes_have_a_lease_in_the_order_they_came_for_one_write_each() {
         }));
         until("the holder knows", || waiting(&nodes[0]) == number).await;
     }
+    let wanted = [("a".to_owned(), names[1..].iter().map(|name| (*name).to_owned()).collect())];
+    assert_eq!(nodes[0].wanted(10), wanted.into());
+    assert!(nodes[0].wanted(0).is_empty() && nodes[1].wanted(10).is_empty());
     held.release().await;
     // A node that asks again while others wait is the last.
     let again = nodes[0].acquire("a").await.unwrap();

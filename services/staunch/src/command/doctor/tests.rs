@@ -5,7 +5,7 @@ use std::time::Duration;
 use bus::{Holding, Member, Pause, Scope};
 use model::Timestamp;
 use node::{BrokerSeen, ConsumerSeen, DatabaseSeen, StreamSeen};
-use protocol::{Runtime, Taking};
+use protocol::Runtime;
 
 use super::check::Grade::{self, Bad, Ok as Fine, Warn};
 use super::facts::{Cluster, Facts, Host, LostSource, Server, SettingsSeen, Unanswered, Work};
@@ -37,7 +37,7 @@ fn sound() -> Facts {
         address: Some("http://127.0.0.1:5001".to_owned()),
         version: Some(chassis::version().to_owned()),
     };
-    let answer = Runtime { node: "n1".into(), state: Taking::Running, commands: 0, instances: 0 };
+    let answer = Runtime { node: "n1".into(), ..Runtime::default() };
     let stream = StreamSeen {
         name: "STAUNCH_COMMANDS".to_owned(),
         is_there: true,
