@@ -37,9 +37,9 @@ export const lastHourQuery = queryOptions({
   refetchInterval: 30_000,
 });
 
-/** The definitions with the most instances that run or wait. */
+/** The definitions with the most instances that run or wait: counted again whenever the other figures are. */
 export const unfinishedQuery = queryOptions({
-  queryKey: ["unfinished"],
+  queryKey: ["counts", "by-definition"],
   queryFn: ({ signal }) =>
     get<Api["UnfinishedInstances"]>("/workflow-instances/counts/by-definition", undefined, signal),
   refetchInterval: 10_000,

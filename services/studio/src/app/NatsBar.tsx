@@ -4,7 +4,7 @@ import { t } from "../text";
 import { Icon } from "../ui/Icon";
 import { Time } from "../ui/Time";
 import { heldSince, NEEDED, type Needed, type Reach, reachesQuery } from "./nats";
-import { errorOf } from "./stale";
+import { errorOf, useNotBefore } from "./stale";
 
 /** Says that one of them is not reached, and as of when that is what the page has from it. */
 function Bar({ of, since }: { of: Needed; since: number | undefined }) {
@@ -43,10 +43,11 @@ export function NatsBar() {
   const cache = useQueryClient().getQueryCache();
   const reaches = useQuery(reachesQuery).data;
   const subscribe = useCallback((listener: () => void) => cache.subscribe(listener), [cache]);
-  const since = useSyncExternalStore(subscribe, () => {
+  const found = useSyncExternalStore(subscribe, () => {
     const active = cache.getAll().filter((query) => query.isActive());
     return heldSince(active.map((query) => ({ at: query.state.dataUpdatedAt, error: errorOf(query) })));
   });
+  const since = useNotBefore(found);
   useReturn(reaches?.nats);
   useReturn(reaches?.database);
   return (

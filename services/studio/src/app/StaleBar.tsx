@@ -6,7 +6,7 @@ import { Icon } from "../ui/Icon";
 import { Time } from "../ui/Time";
 import { useNow } from "./clock";
 import { useLiveState } from "./live";
-import { errorOf, isGone, staleSince } from "./stale";
+import { errorOf, isGone, staleSince, useNotBefore } from "./stale";
 
 /** Asks again what found nobody. */
 const askAgain = (client: QueryClient) =>
@@ -22,11 +22,12 @@ export function StaleBar() {
   else if (live.is !== "connecting") brokenAt.current = undefined;
   const cache = client.getQueryCache();
   const subscribe = useCallback((listener: () => void) => cache.subscribe(listener), [cache]);
-  const since = useSyncExternalStore(subscribe, () => {
+  const found = useSyncExternalStore(subscribe, () => {
     const active = cache.getAll().filter((query) => query.isActive());
     const answers = active.map((query) => ({ at: query.state.dataUpdatedAt, error: errorOf(query) }));
     return staleSince(answers, now, brokenAt.current);
   });
+  const since = useNotBefore(found);
   const isOpen = live.is === "open";
   useEffect(() => {
     if (isOpen) void askAgain(client);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Problem, unreachable } from "../api/problem";
-import { isGone, PATIENCE_MS, staleSince } from "./stale";
+import { isGone, notBefore, PATIENCE_MS, staleSince } from "./stale";
 
 const gone = unreachable("GET /nodes");
 const answered = (at: number, error: unknown = null) => ({ at, error });
@@ -18,6 +18,15 @@ describe("data of a server that does not answer", () => {
     expect(staleSince(all, 500 + PATIENCE_MS, 500)).toBe(400);
     expect(staleSince(all, 499 + PATIENCE_MS, 500)).toBeUndefined();
     expect(staleSince([...all, answered(600)], 500 + PATIENCE_MS, 500)).toBeUndefined();
+  });
+
+  it("is of a time that does not go back while it lasts, and begins anew after that", () => {
+    const broken = staleSince([answered(400), answered(200)], 500 + PATIENCE_MS, 500);
+    const found = staleSince([answered(400), answered(200, gone)], 500 + PATIENCE_MS, 500);
+    expect([broken, found]).toEqual([400, 200]);
+    expect(notBefore(notBefore(undefined, broken), found)).toBe(400);
+    expect(notBefore(400, 600)).toBe(600);
+    expect(notBefore(notBefore(400, undefined), 200)).toBe(200);
   });
 
   it("is not that of a server that answers with an error", () => {

@@ -1,4 +1,5 @@
 import type { Query } from "@tanstack/react-query";
+import { useRef } from "react";
 import { asProblem } from "../api/problem";
 
 /** What is known of a query: when its data came, and why its latest request failed. */
@@ -32,4 +33,15 @@ export function staleSince(answers: readonly Answer[], now: number, brokenAt?: n
   if (brokenAt === undefined || now - brokenAt < PATIENCE_MS || shown.length === 0) return undefined;
   const latest = Math.max(...shown.map(({ at }) => at));
   return latest < brokenAt ? latest : undefined;
+}
+
+/** The time that is said after the one that was said before: while it lasts, it does not go back. */
+export const notBefore = (said: number | undefined, since: number | undefined): number | undefined =>
+  since === undefined ? undefined : Math.max(said ?? since, since);
+
+/** A time as of which a page is, which does not go back while the page is of an earlier time. */
+export function useNotBefore(since: number | undefined): number | undefined {
+  const said = useRef<number>(undefined);
+  said.current = notBefore(said.current, since);
+  return said.current;
 }

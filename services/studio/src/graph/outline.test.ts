@@ -77,6 +77,75 @@ describe("outline", () => {
     ]);
   });
 
+  describe("the branches of an arranged drawing", () => {
+    const acrossOf = (root: unknown, ids: string[]) => {
+      const { boxes } = outline(root, true);
+      return boxes
+        .filter(({ id }) => ids.includes(id))
+        .sort((one, other) => one.x - other.x)
+        .map(({ id }) => id);
+    };
+    const flow = (ids: string[], ways: [string, string, string?][]) => ({
+      id: "f",
+      type: "Elsa.Flowchart",
+      activities: ids.map(line),
+      connections: ways.map(([source, target, port = "Done"]) => ({
+        source: { activity: source, port },
+        target: { activity: target, port: "In" },
+      })),
+    });
+
+    it.each([2, 3, 5, 12])("of a Parallel stand in the order of the definition: %i", (count) => {
+      const ids = Array.from({ length: count }, (_, at) => `b${at}`);
+      const branch = (id: string, at: number) =>
+        at % 2 === 0
+          ? line(id)
+          : { id: `s${at}`, type: "Elsa.Sequence", activities: [line(id), line(`c${at}`)] };
+      const parallel = { id: "p", type: "Elsa.Parallel", activities: ids.map(branch) };
+      expect(acrossOf(parallel, ids)).toEqual(ids);
+      const inside = { id: "s", type: "Elsa.Sequence", activities: [line("first"), parallel, line("last")] };
+      expect(acrossOf(inside, ids)).toEqual(ids);
+    });
+
+    it("of a flowchart stand in the order of its lines, with and without words", () => {
+      const ids = ["b", "c", "d"];
+      const words = flow(
+        ["a", "d", "c", "b"],
+        [
+          ["a", "b", "One"],
+          ["a", "c", "Two"],
+          ["a", "d", "Three"],
+        ],
+      );
+      expect(acrossOf(words, ids)).toEqual(ids);
+      const joined = flow(
+        ["a", "b", "c", "d", "e"],
+        [
+          ...ids.map((id) => ["a", id] as [string, string]),
+          ...ids.map((id) => [id, "e"] as [string, string]),
+        ],
+      );
+      expect(acrossOf(joined, ids)).toEqual(ids);
+    });
+
+    it("change places where lines would cross otherwise", () => {
+      const crossed = flow(
+        ["a", "b", "c", "d", "e"],
+        [
+          ["a", "b"],
+          ["a", "c"],
+          ["b", "e"],
+          ["c", "d"],
+          ["b", "d"],
+        ],
+      );
+      const { boxes } = outline(crossed, true);
+      const x = (id: string) => boxes.find((box) => box.id === id)?.x ?? 0;
+      expect(Math.sign(x("b") - x("c"))).toBe(Math.sign(x("e") - x("d")));
+      expect(x("b")).toBeLessThan(x("c"));
+    });
+  });
+
   it("keeps places that do not overlap", () => {
     const placed = (id: string, x: number) => ({
       ...line(id),

@@ -10,6 +10,7 @@ import {
   nameOf,
   text,
 } from "./activities";
+import { inAddedOrder } from "./siblings";
 import type { TypeWords } from "./words";
 
 /** What happened to an activity. */
@@ -167,7 +168,7 @@ function arrange(boxes: Box[], ways: Way[]): Outline {
     const label = way.word ? { width: way.word.length * 7 + 16, height: 16, labelpos: "c" } : {};
     graph.setEdge(way.from, way.to, label, way.id);
   }
-  dagre.layout(graph);
+  dagre.layout(graph, { customOrder: inAddedOrder });
   return {
     boxes: boxes.map((box) => {
       const place = graph.node(box.id);

@@ -4,6 +4,7 @@ import {
   formatDecimal,
   formatDuration,
   formatInZone,
+  formatQuarters,
   formatTime,
   shortId,
   spanOf,
@@ -69,4 +70,24 @@ it("shortens long ids and says types as people do", () => {
   expect(shortId("invoice")).toBe("invoice");
   expect(typeName("Elsa.HttpEndpoint")).toBe("Http Endpoint");
   expect(typeName("Elsa.RunJavaScript")).toBe("Run JavaScript");
+});
+
+it("the quarters of a duration have one form, and none is like another", () => {
+  expect(formatQuarters(1, "en")).toEqual(["0.00 ms", "0.25 ms", "0.50 ms", "0.75 ms", "1.00 ms"]);
+  expect(formatQuarters(1200, "en")).toEqual(["0.00 s", "0.30 s", "0.60 s", "0.90 s", "1.20 s"]);
+  expect(formatQuarters(10, "en")).toEqual(["0.0 ms", "2.5 ms", "5.0 ms", "7.5 ms", "10.0 ms"]);
+  expect(formatQuarters(60_000)).toEqual([
+    "0 min 0 s",
+    "0 min 15 s",
+    "0 min 30 s",
+    "0 min 45 s",
+    "1 min 0 s",
+  ]);
+  expect(formatQuarters(7_200_000).at(1)).toBe("0 h 30 min");
+  const lengths = [1, 2, 3, 4, 5, 39, 40, 41, 999, 1000, 1001, 3999, 4000, 39_999, 40_001, 59_999, 60_001];
+  for (const length of [...lengths, 3_599_999, 3_600_000, 172_799_999, 172_800_000, 9e9]) {
+    const labels = formatQuarters(length, "en");
+    expect(new Set(labels).size, `${length}`).toBe(5);
+    expect(new Set(labels.map((label) => label.replace(/\d+/g, "0"))).size, `${length}`).toBe(1);
+  }
 });

@@ -67,6 +67,29 @@ export function formatDuration(milliseconds: number, language: string = spoken):
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
+/** The units of a long duration: the larger one, the smaller one, and how many of it are one of the larger one. */
+const PAIRS = [
+  { large: "d", small: "h", count: 24, milliseconds: 3_600_000, from: 48 },
+  { large: "h", small: "min", count: 60, milliseconds: 60_000, from: 60 },
+  { large: "min", small: "s", count: 60, milliseconds: 1000, from: 60 },
+] as const;
+
+/** Quarters of a duration, from none to the whole: all in the same form, and no two of them alike. */
+export function formatQuarters(milliseconds: number, language: string = spoken): string[] {
+  const quarters = [0, 1, 2, 3, 4].map((count) => (milliseconds * count) / 4);
+  const pair = PAIRS.find((one) => milliseconds >= one.from * one.milliseconds);
+  if (pair) {
+    return quarters.map((quarter) => {
+      const whole = Math.floor(quarter / pair.milliseconds);
+      return `${Math.floor(whole / pair.count)} ${pair.large} ${whole % pair.count} ${pair.small}`;
+    });
+  }
+  const [unit, length] = milliseconds < 1000 ? (["ms", 1] as const) : (["s", 1000] as const);
+  const most = milliseconds / length;
+  const decimals = most < 4 ? 2 : most < 40 ? 1 : 0;
+  return quarters.map((quarter) => `${formatDecimal(quarter / length, decimals, language)} ${unit}`);
+}
+
 export function formatBytes(bytes: number, language: string = spoken): string {
   if (bytes < 1024) return `${bytes} B`;
   const units = ["KiB", "MiB", "GiB", "TiB"];

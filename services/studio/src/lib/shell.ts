@@ -51,6 +51,16 @@ export const curl = (path: string, flags = "", ways = waysOn()): string =>
 export const curlJson = (path: string, body: unknown, method = "POST"): string =>
   curl(path, `-X ${method} -H "Content-Type: application/json" -d ${quoted(JSON.stringify(body))}`);
 
+/** The file with a secret that a line sends, for the shell: no line has the secret itself. */
+export const SECRET_FILE = '"$SECRET_FILE"';
+
+/** A line of `curl` that sends this as JSON, and below `name` the text of a file without a line break at its end. */
+export const curlSecret = (path: string, name: string, body: object, method = "POST"): string => {
+  const program = `${JSON.stringify(body)} + {${name}: rtrimstr("\\n")}`;
+  const sent = curl(path, `-X ${method} -H "Content-Type: application/json" -d @-`);
+  return `jq -Rs ${quoted(program)} ${SECRET_FILE} | ${sent}`;
+};
+
 /** A name as one token of a subject. */
 export const token = (name: string): string =>
   [...new TextEncoder().encode(name)]

@@ -1,11 +1,19 @@
 import { useState } from "react";
 import { formatBytes } from "../lib/format";
-import { type Store, storesOf } from "../lib/shell";
+import { SECRET_FILE, type Store, storesOf } from "../lib/shell";
 import { visible } from "../lib/visible";
 import { t } from "../text";
 import { Button } from "./Button";
 
-export function CopyButton({ text, label = t.copy }: { text: string; label?: string }) {
+export function CopyButton({
+  text,
+  label = t.copy,
+  autoFocus,
+}: {
+  text: string;
+  label?: string;
+  autoFocus?: boolean;
+}) {
   const [copied, setCopied] = useState(false);
   return (
     <Button
@@ -13,6 +21,7 @@ export function CopyButton({ text, label = t.copy }: { text: string; label?: str
       icon={copied ? "check" : "copy"}
       label={copied ? t.copied : label}
       className="!size-6"
+      autoFocus={autoFocus}
       onClick={() => {
         void navigator.clipboard.writeText(text);
         setCopied(true);
@@ -25,7 +34,18 @@ export function CopyButton({ text, label = t.copy }: { text: string; label?: str
 const SHOWN = 4096;
 
 /** Text as it is. A huge one shows its first part and its size. */
-export function Code({ text, label, tall }: { text: string; label: string; tall?: boolean }) {
+export function Code({
+  text,
+  label,
+  tall,
+  isToCopy,
+}: {
+  text: string;
+  label: string;
+  tall?: boolean;
+  /** The button that copies it takes the focus. */
+  isToCopy?: boolean;
+}) {
   const [whole, setWhole] = useState(false);
   const cut = !whole && text.length > SHOWN && !tall;
   return (
@@ -43,7 +63,7 @@ export function Code({ text, label, tall }: { text: string; label: string; tall?
         </pre>
       </div>
       <div className="absolute top-1 right-1">
-        <CopyButton text={text} />
+        <CopyButton text={text} autoFocus={isToCopy} />
       </div>
       {cut && (
         <Button tone="quiet" className="m-1" onClick={() => setWhole(true)}>
@@ -83,6 +103,9 @@ export function CopyCommands({ commands, title = t.commands }: { commands: Comma
           </li>
         ))}
       </ul>
+      {lines.some(([, line]) => line.includes(SECRET_FILE)) && (
+        <p className="mt-1 text-xs text-soft">{t.secretFile}</p>
+      )}
       {stores.size > 0 && <p className="mt-1 text-xs text-soft">{t.storesAsked([...stores])}</p>}
       {lines.some(([tool]) => tool === "nats") && <p className="mt-1 text-xs text-soft">{t.natsServer}</p>}
     </details>

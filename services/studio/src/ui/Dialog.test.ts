@@ -1,7 +1,8 @@
 import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { Confirm, giveBack, takeFocus } from "./Dialog";
+import { Code } from "./Code";
+import { Confirm, Dialog, giveBack, takeFocus } from "./Dialog";
 
 class Element {
   isConnected = true;
@@ -98,4 +99,15 @@ it("a question that has become needless says why, and offers no more than to clo
   expect(over).not.toContain("It ends for good.");
   expect(over.match(/<button/g)).toHaveLength(1);
   expect(over).not.toContain("Cancel this instance");
+});
+
+it("a dialog that shows something once is closed by its button only, and begins at the button that copies", () => {
+  const shown = (isHeld: boolean) => {
+    const children = createElement(Code, { text: "s3cret", label: "Key", isToCopy: isHeld });
+    const props = { title: "Key", onClose: vi.fn(), isHeld, children };
+    return renderToStaticMarkup(createElement(Dialog, props));
+  };
+  expect(shown(true)).toContain('closedby="none"');
+  expect(shown(true)).toMatch(/<button[^>]*aria-label="Copy"[^>]*autofocus/i);
+  expect(shown(false)).not.toMatch(/closedby|autofocus/i);
 });

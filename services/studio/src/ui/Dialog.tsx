@@ -1,6 +1,7 @@
-import { type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { type DialogHTMLAttributes, type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { digitsOf } from "../lib/typed";
 import { visible } from "../lib/visible";
-import { t } from "../text";
+import { language, t } from "../text";
 import { Button } from "./Button";
 import { Field } from "./Field";
 import { heirFor } from "./focus";
@@ -11,6 +12,8 @@ interface Props {
   onClose: () => void;
   children: ReactNode;
   wide?: boolean;
+  /** Only a button in it closes it: what it shows cannot be shown again. */
+  isHeld?: boolean;
 }
 
 /** What was opened beneath a dialog, and takes the focus as soon as that is gone. */
@@ -41,7 +44,14 @@ export function giveBack(before: Element | null, heir?: () => Element | undefine
   });
 }
 
-export function Dialog({ title, onClose, children, wide }: Props) {
+/** Attributes of a dialog that neither the Escape key nor a click beside it closes, in browsers of any age. */
+const HELD: DialogHTMLAttributes<HTMLDialogElement> & { closedby: string } = {
+  closedby: "none",
+  onCancel: (event) => event.preventDefault(),
+  onClose: (event) => event.currentTarget.showModal(),
+};
+
+export function Dialog({ title, onClose, children, wide, isHeld }: Props) {
   const box = useRef<HTMLDialogElement>(null);
   const name = useId();
   useEffect(() => {
@@ -56,6 +66,7 @@ export function Dialog({ title, onClose, children, wide }: Props) {
       ref={box}
       aria-labelledby={name}
       onClose={onClose}
+      {...(isHeld ? HELD : undefined)}
       className={`m-auto w-full rounded-md border border-line bg-raised p-5 text-left whitespace-normal text-ink shadow-panel ${wide ? "max-w-3xl" : "max-w-lg"}`}
     >
       <h2 id={name} className="mb-3 text-lg font-semibold">
@@ -150,7 +161,10 @@ export function Confirm({
             type="submit"
             tone="danger"
             busy={busy}
-            disabled={disabled || (wants && typed.trim().toLowerCase() !== wanted)}
+            disabled={
+              disabled ||
+              (wants && (isMore ? typed.trim().toLowerCase() : digitsOf(typed, language)) !== wanted)
+            }
           >
             {verb}
           </Button>

@@ -1,6 +1,6 @@
 import { can } from "../../api/session";
 import { useAddress } from "../../app/address";
-import { curl } from "../../lib/shell";
+import { reads } from "../../lib/shell";
 import { t } from "../../text";
 import { CopyCommands } from "../../ui/Code";
 import { Page } from "../../ui/Page";
@@ -47,9 +47,7 @@ export function AccessPage() {
           {tab === "audit" && <Audit />}
         </Tabs>
       </Card>
-      {shown?.path && (
-        <CopyCommands commands={{ staunch: `staunch ${shown.list}`, curl: curl(shown.path) }} />
-      )}
+      {shown?.path && <CopyCommands commands={{ staunch: `staunch ${shown.list}`, ...reads(shown.path) }} />}
     </Page>
   );
 }

@@ -6,8 +6,10 @@ import type { Api } from "../../api/types";
 import { quoted } from "../../lib/shell";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
+import { CopyCommands } from "../../ui/Code";
 import { Field } from "../../ui/Field";
 import { List } from "../../ui/List";
+import { applicationLines } from "./lines";
 import { Bar, Choices, Make, Removal } from "./parts";
 import { applicationsQuery, rolesQuery, useRoleNames } from "./queries";
 
@@ -30,6 +32,7 @@ function Form({ onClose }: { onClose: () => void }) {
         chosen={chosen}
         onChange={setChosen}
       />
+      {name && <CopyCommands commands={applicationLines(name, chosen)} />}
     </Make>
   );
 }

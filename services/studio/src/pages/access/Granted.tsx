@@ -1,23 +1,16 @@
-import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
+import { PERMISSIONS } from "../../api/permissions";
 import { matrixOf } from "../../lib/permissions";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
-import { meQuery } from "./queries";
 
 /** The permissions as they were given, and what they allow, area by area. */
-export function GrantedList({
-  permissions,
-  known,
-}: {
-  permissions: readonly string[];
-  known: readonly string[];
-}) {
+export function GrantedList({ permissions }: { permissions: readonly string[] }) {
   if (permissions.length === 0) return <p className="text-sm text-soft">{t.access.emptyRole}</p>;
   // One that stands for several allows more than its name says.
   const wide = permissions.filter((one) => one.includes("*"));
-  const areas = matrixOf([permissions], known).flatMap(([area, [share]]) =>
+  const areas = matrixOf([permissions], PERMISSIONS).flatMap(([area, [share]]) =>
     share && share.has.length > 0 ? [{ area, share }] : [],
   );
   return (
@@ -54,7 +47,6 @@ export function Granted({
   permissions: readonly string[];
   children: ReactNode;
 }) {
-  const me = useQuery(meQuery).data;
   const [isOpen, setOpen] = useState(false);
   return (
     <>
@@ -69,7 +61,7 @@ export function Granted({
       </button>
       {isOpen && (
         <Dialog title={t.access.permissionsOf(name)} onClose={() => setOpen(false)}>
-          <GrantedList permissions={permissions} known={me?.permissions ?? []} />
+          <GrantedList permissions={permissions} />
           <div className="mt-5 flex justify-end">
             <Button onClick={() => setOpen(false)}>{t.close}</Button>
           </div>

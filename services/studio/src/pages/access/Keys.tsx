@@ -7,10 +7,12 @@ import { DAYS_MAX, lifetimeOf } from "../../lib/lifetime";
 import { quoted } from "../../lib/shell";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
+import { CopyCommands } from "../../ui/Code";
 import { Field } from "../../ui/Field";
 import { List } from "../../ui/List";
 import { Time } from "../../ui/Time";
 import { Granted } from "./Granted";
+import { keyLines } from "./lines";
 import { Permissions } from "./Permissions";
 import { Bar, Make, Removal } from "./parts";
 import { keysQuery } from "./queries";
@@ -47,6 +49,9 @@ function Form({ onClose }: { onClose: () => void }) {
         value={days}
         onChange={(event) => setDays(event.target.value)}
       />
+      {name && permissions.length > 0 && lifetime !== null && (
+        <CopyCommands commands={keyLines(name, permissions, lifetime)} />
+      )}
     </Make>
   );
 }

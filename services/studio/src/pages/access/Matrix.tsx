@@ -1,10 +1,9 @@
-import { useQuery } from "@tanstack/react-query";
+import { PERMISSIONS } from "../../api/permissions";
 import type { Api } from "../../api/types";
 import { matrixOf, type Share } from "../../lib/permissions";
 import { t } from "../../text";
 import { type Column, Table } from "../../ui/Table";
 import { Granted } from "./Granted";
-import { meQuery } from "./queries";
 
 interface Row {
   role: Api["RoleSummary"];
@@ -24,11 +23,10 @@ function Part({ share: { has, of } = NONE }: { share: Share | undefined }) {
 
 /** What each role may do, area by area. */
 export function Matrix({ roles }: { roles: readonly Api["RoleSummary"][] }) {
-  const me = useQuery(meQuery).data;
-  if (!me || roles.length === 0) return null;
+  if (roles.length === 0) return null;
   const areas = matrixOf(
     roles.map(({ permissions }) => permissions),
-    me.permissions,
+    PERMISSIONS,
   );
   const columns: Column<Row>[] = [
     {

@@ -6,10 +6,12 @@ import type { Api } from "../../api/types";
 import { idOf } from "../../lib/permissions";
 import { quoted } from "../../lib/shell";
 import { t } from "../../text";
+import { CopyCommands } from "../../ui/Code";
 import { Field } from "../../ui/Field";
 import { List } from "../../ui/List";
 import { Menu } from "../../ui/Menu";
 import { Granted } from "./Granted";
+import { roleLines } from "./lines";
 import { Matrix } from "./Matrix";
 import { Permissions } from "./Permissions";
 import { Bar, Make, Removal } from "./parts";
@@ -49,6 +51,9 @@ function Form({ role, onClose }: { role?: Role; onClose: () => void }) {
         onChange={(event) => setOwnId(event.target.value)}
       />
       <Permissions chosen={permissions} onChange={setPermissions} />
+      {name && (
+        <CopyCommands commands={roleLines(role, { id: ownId.trim() || undefined, name, permissions })} />
+      )}
     </Make>
   );
 }

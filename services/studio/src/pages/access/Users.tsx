@@ -5,6 +5,7 @@ import { can } from "../../api/session";
 import type { Api } from "../../api/types";
 import { quoted } from "../../lib/shell";
 import { t } from "../../text";
+import { CopyCommands } from "../../ui/Code";
 import { Confirm } from "../../ui/Dialog";
 import { Field } from "../../ui/Field";
 import { List } from "../../ui/List";
@@ -12,6 +13,7 @@ import { Menu } from "../../ui/Menu";
 import { attempt } from "../../ui/notices";
 import { Badge } from "../../ui/State";
 import { Time } from "../../ui/Time";
+import { disableLines, newUserLines, userLines } from "./lines";
 import { Bar, Choices, Make, Removal } from "./parts";
 import { rolesQuery, useRoleNames, usersQuery } from "./queries";
 
@@ -59,6 +61,13 @@ function Form({ user, onClose }: { user?: User; onClose: () => void }) {
         chosen={chosen}
         onChange={setChosen}
       />
+      {name && (
+        <CopyCommands
+          commands={
+            user ? userLines(user, chosen, password !== "") : newUserLines(name, chosen, password !== "")
+          }
+        />
+      )}
     </Make>
   );
 }
@@ -153,6 +162,7 @@ export function Users() {
           onClose={() => setDisabled(undefined)}
         >
           <p>{t.access.disableConsequence}</p>
+          <CopyCommands commands={disableLines(disabled)} />
         </Confirm>
       )}
       {removed && (

@@ -60,13 +60,13 @@ export function Make({ title, verb, make, disabled, doubt, onClose, children }: 
   const isAsked = doubt !== undefined && doubted === doubt;
   if (once) {
     return (
-      <Dialog title={title} onClose={onClose}>
+      <Dialog title={title} onClose={onClose} isHeld>
         <p className="mb-3 text-sm">{t.access.once}</p>
         <div className="space-y-3">
-          {Object.entries(once).map(([name, value]) => (
+          {Object.entries(once).map(([name, value], at) => (
             <div key={name}>
               <p className="mb-1 text-xs text-soft">{name}</p>
-              <Code text={value} label={name} />
+              <Code text={value} label={name} isToCopy={at === 0} />
             </div>
           ))}
         </div>

@@ -7,7 +7,7 @@ import type { Api } from "../../api/types";
 import { useAddress } from "../../app/address";
 import { reachQuery } from "../../app/nats";
 import { isGone } from "../../app/stale";
-import { askable } from "../../lib/pauses";
+import { askable, isClusterPaused } from "../../lib/pauses";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
 import { CopyCommands } from "../../ui/Code";
@@ -23,7 +23,7 @@ import { Tabs } from "../../ui/Tabs";
 import { Duration, Time } from "../../ui/Time";
 import { Figures } from "./Figures";
 import { Leases } from "./Leases";
-import { linesOf, RUNTIME } from "./lines";
+import { linesOf, RUNTIME, runtimeLines } from "./lines";
 import { resumed } from "./resuming";
 import { Statements } from "./Statements";
 import { Database, Nats } from "./Stores";
@@ -239,7 +239,9 @@ export function ClusterPage() {
           {tab === "nodes" && (
             <>
               {versions.length > 0 && (
-                <p className="text-sm text-soft">{t.cluster.severalVersions(versions)}</p>
+                <p className="rounded-md border border-waiting bg-raised px-4 py-2 text-sm">
+                  {t.cluster.severalVersions(versions)}
+                </p>
               )}
               <Gone gone={vanished.gone} onHide={vanished.hide} />
               {isLost && (
@@ -265,6 +267,10 @@ export function ClusterPage() {
                   </div>
                 )}
               </Shown>
+              <CopyCommands
+                title={t.cluster.commandsOfAll}
+                commands={runtimeLines(isClusterPaused(pauses) ? "resume" : "pause")}
+              />
               <Shown query={metrics} rows={4}>
                 {(samples) => <Figures samples={samples} />}
               </Shown>
@@ -291,6 +297,7 @@ export function ClusterPage() {
             value={reason}
             onChange={(event) => setReason(event.target.value)}
           />
+          <CopyCommands commands={runtimeLines(asked.deed, asked.node, reason)} />
         </Confirm>
       )}
     </Page>

@@ -1,5 +1,5 @@
 import { expect, it, vi } from "vitest";
-import { linesOf } from "./lines";
+import { linesOf, runtimeLines } from "./lines";
 
 vi.stubGlobal("document", { querySelector: () => null });
 
@@ -20,4 +20,16 @@ it("a node that executes nothing can only be looked at", () => {
   const lines = JSON.stringify(linesOf({ node: "n1", roles: ["ingress"] }, "pause"));
   expect(lines).toContain("staunch top");
   expect(lines).not.toContain("pause");
+});
+
+it("all nodes are paused, drained, and go on, with the reason that was said", () => {
+  const paused = runtimeLines("pause", undefined, "new disks");
+  expect(paused.staunch).toMatch(/^staunch runtime pause --reason 'new disks'/);
+  expect(paused.nats).toBe(
+    `nats req staunch.api.http.post.admin.workflow-runtime.pause '{"reason":"new disks"}'`,
+  );
+  expect(runtimeLines("resume").staunch).toMatch(/^staunch runtime resume( --server \S+)?$/);
+  expect(runtimeLines("resume").curl).toContain("-d '{}' ");
+  expect(runtimeLines("force-drain", "n1").staunch).toMatch(/^staunch runtime drain --node n1/);
+  expect(runtimeLines("force-drain", "n1").curl).toContain("/admin/workflow-runtime/force-drain");
 });

@@ -1,17 +1,34 @@
 import { expect, it } from "vitest";
+import { de } from "../../text/de";
+import { en } from "../../text/en";
 import { severalVersions } from "./versions";
 
 it("nodes of one version are nothing to speak of", () => {
   expect(severalVersions([])).toEqual([]);
-  expect(severalVersions([{ version: "0.1.0" }, { version: "0.1.0" }])).toEqual([]);
-  expect(severalVersions([{}, { version: null }])).toEqual([]);
+  const same = { version: "0.1.0" };
+  expect(
+    severalVersions([
+      { node: "a", ...same },
+      { node: "b", ...same },
+    ]),
+  ).toEqual([]);
+  expect(severalVersions([{ node: "a" }, { node: "b", version: null }])).toEqual([]);
 });
 
-it("versions are counted, the oldest first; a node that says none has one of its own", () => {
-  const nodes = [{ version: "0.10.0" }, { version: "0.9.1" }, { version: "0.10.0" }, {}];
+it("versions have the names of their nodes, the newest first; the one that says no number is the last", () => {
+  const nodes = [
+    { node: "d" },
+    { node: "c", version: "0.9.1" },
+    { node: "b", version: "0.10.0" },
+    { node: "a", version: "0.10.0" },
+  ];
   expect(severalVersions(nodes)).toEqual([
-    { version: undefined, count: 1 },
-    { version: "0.9.1", count: 1 },
-    { version: "0.10.0", count: 2 },
+    { version: "0.10.0", nodes: ["a", "b"] },
+    { version: "0.9.1", nodes: ["c"] },
+    { version: undefined, nodes: ["d"] },
   ]);
+  expect(en.cluster.severalVersions(severalVersions(nodes))).toBe(
+    "The nodes run different versions: 0.10.0 (a, b), 0.9.1 (c), an earlier one that does not say its number (d).",
+  );
+  expect(de.cluster.severalVersions(severalVersions(nodes))).toContain("ihre Nummer nicht nennt (d).");
 });

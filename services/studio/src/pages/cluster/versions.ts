@@ -1,18 +1,22 @@
 import type { Api } from "../../api/types";
 
-/** The versions that the nodes run, and how many run each; none where all run the same. */
-export function severalVersions(
-  nodes: readonly Pick<Api["NodeSeen"], "version">[],
-): { version?: string; count: number }[] {
-  const counts = new Map<string | undefined, number>();
-  for (const { version } of nodes) {
+/** A version, none for one that says no number, and the names of the nodes that run it. */
+export interface Run {
+  version?: string;
+  nodes: string[];
+}
+
+/** The versions that the nodes run, the newest first; none where all run the same. */
+export function severalVersions(nodes: readonly Pick<Api["NodeSeen"], "node" | "version">[]): Run[] {
+  const runs = new Map<string | undefined, string[]>();
+  for (const { node, version } of nodes) {
     const said = version ?? undefined;
-    counts.set(said, (counts.get(said) ?? 0) + 1);
+    runs.set(said, [...(runs.get(said) ?? []), node]);
   }
-  if (counts.size < 2) return [];
-  return [...counts]
-    .map(([version, count]) => ({ version, count }))
+  if (runs.size < 2) return [];
+  return [...runs]
+    .map(([version, names]) => ({ version, nodes: names.sort() }))
     .sort((one, other) =>
-      (one.version ?? "").localeCompare(other.version ?? "", undefined, { numeric: true }),
+      (other.version ?? "").localeCompare(one.version ?? "", undefined, { numeric: true }),
     );
 }

@@ -10,7 +10,7 @@ function Group({ title, children, count }: { title: string; children: React.Reac
   if (count === 0) return null;
   return (
     <section>
-      <h3 className="mb-1 text-xs font-medium text-soft">{title}</h3>
+      <h2 className="mb-1 text-xs font-medium text-soft">{title}</h2>
       <ul className="divide-y divide-line rounded-md border border-line text-sm">{children}</ul>
     </section>
   );

@@ -86,10 +86,10 @@ export function Compare({ current, other, onClose }: Props) {
       className="space-y-3 border-t border-line p-4"
       aria-label={t.definitions.compared(other, current.version)}
     >
-      <h3 className="flex items-center gap-2 font-medium">
+      <h2 className="flex items-center gap-2 font-medium">
         <span className="flex-1">{t.definitions.compared(other, current.version)}</span>
         <Button tone="quiet" icon="close" label={t.close} onClick={onClose} />
-      </h3>
+      </h2>
       <Shown query={query} rows={4}>
         {(before) => {
           const { added, changed, removed } = compare(before.root, current.root);

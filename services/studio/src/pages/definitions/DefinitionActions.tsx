@@ -54,16 +54,14 @@ export function DefinitionActions({ definition, live }: Props) {
   };
   return (
     <div className="flex items-center gap-2">
-      {can("write:workflow-definitions") && !definition.isReadonly && (
-        <Link
-          to="/definitions/$id/edit"
-          params={{ id: definition.definitionId }}
-          search={definition.isLatest ? {} : { version: String(definition.version) }}
-          className={buttonClass()}
-        >
-          {t.deeds.edit}
-        </Link>
-      )}
+      <Link
+        to="/definitions/$id/edit"
+        params={{ id: definition.definitionId }}
+        search={definition.isLatest ? {} : { version: String(definition.version) }}
+        className={buttonClass()}
+      >
+        {can("write:workflow-definitions") && !definition.isReadonly ? t.deeds.edit : t.definitions.look}
+      </Link>
       {can("exec:workflow-definitions") && live !== undefined && (
         <Button
           tone={isLive ? "main" : undefined}

@@ -37,7 +37,7 @@ const COLUMNS: Column<Row>[] = [
   {
     key: "name",
     head: t.columns.name,
-    className: "!max-w-64",
+    className: "!max-w-64 max-2xl:!max-w-40",
     cell: (row) => (
       <Link
         to="/definitions/$id"
@@ -52,7 +52,7 @@ const COLUMNS: Column<Row>[] = [
   {
     key: "id",
     head: t.columns.id,
-    className: "!max-w-40",
+    className: "!max-w-40 max-2xl:!max-w-28",
     cell: (row) => <span className="font-mono text-xs text-soft">{row.definitionId}</span>,
   },
   { key: "version", head: t.columns.version, end: true, cell: (row) => `v${row.version}` },
@@ -133,9 +133,9 @@ export function DefinitionsPage() {
   const columns: Column<Row>[] = own.toSpliced(-1, 0, {
     key: "labels",
     head: t.labels.title,
-    className: "!max-w-48",
+    className: "!max-w-48 max-2xl:!max-w-28",
     cell: (row) => (
-      <span className="flex flex-wrap gap-1">
+      <span className="flex flex-wrap gap-1 max-2xl:*:max-w-22">
         {withIds(labels, row.labels).map((label) => (
           <LabelChip key={label.id} label={label} onFind={() => find([...idsOf(search.label), label.id])} />
         ))}

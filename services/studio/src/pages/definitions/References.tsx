@@ -38,7 +38,7 @@ function List({ title, ids, nothing }: { title: string; ids: string[]; nothing: 
   const names = useDefinitionNames();
   return (
     <section>
-      <h3 className="border-y border-line bg-sunken px-4 py-1 text-xs font-medium text-soft">{title}</h3>
+      <h2 className="border-y border-line bg-sunken px-4 py-1 text-xs font-medium text-soft">{title}</h2>
       {ids.length === 0 && <p className="px-4 py-2 text-sm text-soft">{nothing}</p>}
       <ul>
         {ids.map((one) => (

@@ -34,7 +34,7 @@ function Starters({ of }: { of: Row }) {
 export const starterColumn: Column<Row> = {
   key: "starters",
   head: t.definitions.starters,
-  className: "!max-w-52",
+  className: "!max-w-52 max-2xl:!max-w-28",
   cell: (row) => <Starters of={row} />,
 };
 

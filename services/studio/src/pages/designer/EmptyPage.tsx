@@ -1,5 +1,5 @@
 import { Button } from "../../ui/Button";
-import { addState } from "./deeds";
+import { addStateToName } from "./keys";
 import { useStudio, useView } from "./store";
 import { w } from "./words";
 
@@ -21,7 +21,7 @@ export function EmptyPage() {
         className="pointer-events-auto"
         onClick={(event) => {
           const box = event.currentTarget.getBoundingClientRect();
-          if (isMachine) addState(studio, undefined, { at: { x: 0, y: 0 } });
+          if (isMachine) addStateToName(studio, { at: { x: 0, y: 0 } });
           else
             studio.set({
               adding: { screen: { x: box.left, y: box.bottom + 4 }, how: { at: { x: 0, y: 0 } } },

@@ -23,7 +23,7 @@ function doubleNames(types: readonly ActivityType[]): ReadonlySet<string> {
   return new Set(names.filter((name, at) => names.indexOf(name) !== at));
 }
 
-/** A search field and the activities that fit, by category. Arrows choose, Enter adds. */
+/** A search field and the activities that fit, by category. Arrows choose, Enter adds, Esc empties the field. */
 export function Offers({ id, isDraggable, autoFocus, onChoose }: Props) {
   const [search, setSearch] = useState("");
   const [at, setAt] = useState(0);
@@ -52,6 +52,10 @@ export function Offers({ id, isDraggable, autoFocus, onChoose }: Props) {
       event.preventDefault();
       const type = all[at];
       if (type) choose(type);
+    } else if (event.key === "Escape" && search && !event.nativeEvent.isComposing) {
+      event.preventDefault();
+      setSearch("");
+      setAt(0);
     }
   };
   let number = -1;

@@ -5,7 +5,7 @@ import { setMember } from "../../model/commands";
 import { type Json, membersOf, textOf } from "../../model/json";
 import { Button } from "../../ui/Button";
 import { Check, Field, Select, TextArea } from "../../ui/Field";
-import { addState } from "./deeds";
+import { addStateToName } from "./keys";
 import { useStudio, useView } from "./store";
 import { strategyWord } from "./strategies";
 import { w } from "./words";
@@ -39,7 +39,7 @@ export function WorkflowPanel() {
     <div className="space-y-3 p-3">
       <h2 className="text-sm font-semibold">{w.workflow}</h2>
       {view.kind === "machine" && (
-        <Button icon="plus" onClick={() => addState(studio, undefined, {})}>
+        <Button icon="plus" onClick={() => addStateToName(studio, {})}>
           {w.addState}
         </Button>
       )}

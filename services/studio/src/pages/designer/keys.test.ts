@@ -1,6 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { TYPES } from "../../model/testing";
-import { type Deeds, followSelection, leftInspector, listenToClipboard, pressed } from "./keys";
+import { addState } from "./deeds";
+import {
+  addStateToName,
+  type Deeds,
+  followSelection,
+  leftInspector,
+  listenToClipboard,
+  pressed,
+} from "./keys";
+import { SEARCH } from "./Palette";
 import { Studio } from "./store";
 
 class Box {
@@ -11,10 +20,10 @@ class Box {
   focus() {
     if (this.canHaveFocus) focused = this;
   }
-  contains(other: unknown): boolean {
-    return other === field;
-  }
+  contains = (other: unknown): boolean => isField(other);
 }
+
+const isField = (other: unknown): boolean => other === field;
 
 const field = new Box("field");
 const canvas = new Box("canvas");
@@ -47,6 +56,14 @@ function opened(selected: string[]): Studio {
   studio.select(selected);
   return studio;
 }
+
+const machine = () =>
+  new Studio(
+    { definitionId: "d", root: { type: "Elsa.StateMachine", id: "m", states: [] } },
+    TYPES,
+    undefined,
+    undefined,
+  );
 
 const press = (more: object = {}) =>
   ({
@@ -81,6 +98,64 @@ it.each([
 ])("the focus stays: %s", (_, more) => {
   expect(leftInspector(press(more), opened(["a"]))).toBe(false);
   expect(focused).toBe(field);
+});
+
+it("Esc in the search of the palette leads to the canvas, also beside it", () => {
+  const boxes: Record<string, unknown> = { "designer-canvas": canvas, [SEARCH]: { contains: isField } };
+  vi.stubGlobal("document", { getElementById: (id: string) => boxes[id] ?? null, querySelector: () => null });
+  expect(leftInspector(press(), opened([]))).toBe(true);
+  expect(focused).toBe(canvas);
+});
+
+it("what is typed after a state was added goes into its name, once it is drawn", () => {
+  class Input extends Box {
+    select = vi.fn();
+  }
+  const name = new Input("name");
+  let drawn: Input | null = null;
+  let draw: () => void = () => undefined;
+  vi.stubGlobal("HTMLInputElement", Input);
+  vi.stubGlobal("document", { getElementById: () => ({ querySelector: () => drawn }) });
+  vi.stubGlobal("requestAnimationFrame", (then: () => void) => {
+    draw = then;
+  });
+  const studio = machine();
+  addStateToName(studio, {});
+  expect(studio.get().selected).toEqual(["state:State1"]);
+  expect(studio.get().over).toBe("right");
+  drawn = name;
+  draw();
+  expect(focused).toBe(name);
+  expect(name.select).toHaveBeenCalledOnce();
+});
+
+it("who may not save adds no state", () => {
+  const studio = machine();
+  studio.isLocked = true;
+  addStateToName(studio, {});
+  expect([studio.get().view.items, studio.get().over]).toEqual([[], undefined]);
+});
+
+it("O with the focus on a card leads to the canvas of the page that opens, and stays elsewhere", () => {
+  vi.stubGlobal("HTMLElement", class {});
+  const ground = { contains: (other: unknown) => other === card, focus: () => canvas.focus() };
+  vi.stubGlobal("document", {
+    getElementById: () => ground,
+    get activeElement() {
+      return focused;
+    },
+  });
+  for (const [from, to] of [
+    [card, canvas],
+    [field, field],
+  ] as const) {
+    const studio = machine();
+    addState(studio, undefined, {});
+    focused = from as Box;
+    pressed(press({ key: "o", target: from }), studio, {} as never, {} as Deeds);
+    expect(studio.get().page.slot).toBe("states/0/entry");
+    expect(focused).toBe(to);
+  }
 });
 
 it("in a narrow window keys open a panel over the canvas, and Esc closes it", () => {

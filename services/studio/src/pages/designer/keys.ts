@@ -1,6 +1,8 @@
 import type { ReactFlowInstance } from "@xyflow/react";
+import type { Joined } from "../../model/commands";
 import { notify } from "../../ui/notices";
 import {
+  addState,
   arrangeAll,
   copySelected,
   duplicateSelected,
@@ -104,14 +106,32 @@ function arrow(event: KeyboardEvent, studio: Studio, flow: ReactFlowInstance): b
   return true;
 }
 
-function inspect(studio: Studio): void {
+/** Puts the focus into the first field of the inspector. */
+function inspect(studio: Studio, isTextSelected = false): void {
   studio.set({ over: "right" });
   // In a narrow window the inspector is shown with that, over the canvas.
   requestAnimationFrame(() => {
     const inspector = document.getElementById("designer-inspector");
     const first = inspector?.querySelector<HTMLElement>("input, textarea, select");
     (first ?? inspector?.querySelector("button"))?.focus();
+    if (isTextSelected && first instanceof HTMLInputElement) first.select();
   });
+}
+
+/** Adds a state, and puts the focus into its name: what is typed next belongs there. */
+export function addStateToName(studio: Studio, how: Joined): void {
+  if (studio.isLocked) return;
+  addState(studio, undefined, how);
+  inspect(studio, true);
+}
+
+/** Opens another page. A card that had the focus is gone with its page: the canvas gets it. */
+function turnPage(studio: Studio, turn: (studio: Studio) => void): void {
+  const canvas = document.getElementById("designer-canvas");
+  const isOnCanvas = canvas?.contains(document.activeElement) ?? false;
+  const { page } = studio.get();
+  turn(studio);
+  if (isOnCanvas && studio.get().page !== page) canvas?.focus();
 }
 
 /** The card of what is selected; the canvas where nothing is, or where the card takes no focus. */
@@ -135,13 +155,14 @@ export function followSelection(studio: Studio): void {
 }
 
 /**
- * Esc leads from the inspector, and from any panel over the canvas, back to the canvas, unless something that a field
- * has open took it.
+ * Esc leads from the inspector, from the search of the palette, and from any panel over the canvas, back to the canvas,
+ * unless something that a field has open took it.
  */
 export function leftInspector(event: KeyboardEvent, studio: Studio): boolean {
   if (event.key !== "Escape" || event.defaultPrevented || event.isComposing) return false;
   const isIn = (id: string) => document.getElementById(id)?.contains(event.target as Node | null) ?? false;
-  if (!isIn("designer-inspector") && !(studio.get().over === "left" && isIn("designer-left"))) return false;
+  const isInOver = studio.get().over === "left" && isIn("designer-left");
+  if (!isIn("designer-inspector") && !isIn(SEARCH) && !isInOver) return false;
   studio.set({ over: undefined });
   focusSelected(studio);
   return true;
@@ -180,12 +201,12 @@ export function pressed(
     },
     c: deeds.connect,
     enter: () => inspect(studio),
-    o: () => openInside(studio),
+    o: () => turnPage(studio, openInside),
     e: () => {
       const [key] = studio.get().selected;
       if (key !== undefined) studio.toggleInPlace(key);
     },
-    u: () => openAbove(studio),
+    u: () => turnPage(studio, openAbove),
     f: () => showAll(studio, flow),
     "1": () => void flow.zoomTo(1, { duration: 200 }),
     "+": () => void flow.zoomIn({ duration: 100 }),

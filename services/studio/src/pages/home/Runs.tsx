@@ -6,7 +6,7 @@ import { language, t } from "../../text";
 import { Card } from "../../ui/Panel";
 import { Empty, Loading, Shown } from "../../ui/States";
 import { useDefinitionNames } from "../instances/names";
-import { isBehind, type Share, sharesOf } from "./shares";
+import { againAfter, isBehind, type Share, sharesOf } from "./shares";
 
 /** The instances that have not ended. */
 const STATE = "Pending,Executing,Suspended";
@@ -27,7 +27,7 @@ export function Runs() {
   const figures = [useRunning().data, useWaiting().data];
   const query = useQuery({
     ...unfinishedQuery,
-    refetchInterval: ({ state: { data } }) => (data && isBehind(data.items, figures) ? 1000 : 10_000),
+    refetchInterval: ({ state: { data } }) => againAfter(data, figures),
   });
   const names = useDefinitionNames();
   const number = (value: number) => formatCount(value, language);

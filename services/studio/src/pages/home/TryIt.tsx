@@ -45,7 +45,7 @@ async function approve(instance: string): Promise<Deed> {
     ({ payload }) => isObject(payload) && payload.EventName === EVENT,
   );
   if (waiting) {
-    const word = await deliver(
+    const { word } = await deliver(
       eventPath(EVENT),
       eventFor(instance, waiting.activityInstanceId, input),
       t.home.tryApproved,

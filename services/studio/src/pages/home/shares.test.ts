@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isBehind, sharesOf } from "./shares";
+import { againAfter, isBehind, sharesOf } from "./shares";
 
 const of = (definitionId: string, pending: number, executing: number, suspended: number) => ({
   definitionId,
@@ -32,4 +32,15 @@ it("what runs is behind where a figure counts what it does not", () => {
   expect(isBehind([], [0, 1])).toBe(true);
   expect(isBehind([], [0, undefined])).toBe(false);
   expect(isBehind([of("a", 1, 0, 0)], [1, 0])).toBe(false);
+});
+
+it("what runs is asked again soon where it counts others than the figures above, and seldom where it cannot know", () => {
+  const all = { items: [of("a", 1, 0, 2), of("b", 0, 1, 0)], totalCount: 2, isCutShort: false };
+  expect(againAfter(all, [2, 2])).toBe(10_000);
+  expect(againAfter(all, [2, 3])).toBe(2000);
+  expect(againAfter({ ...all, items: [], totalCount: 0 }, [2, 2])).toBe(1000);
+  expect(againAfter({ ...all, isCutShort: true }, [2, 3])).toBe(10_000);
+  expect(againAfter({ ...all, totalCount: 3 }, [2, 3])).toBe(10_000);
+  expect(againAfter(all, [2, undefined])).toBe(10_000);
+  expect(againAfter(undefined, [2, 3])).toBe(10_000);
 });

@@ -22,15 +22,17 @@ export function useActivityName({ definitionId, activityId, activityType }: Plac
   return titles.get(activityId) ?? otherwise;
 }
 
-/** The name of an activity, with its id as the second word where the name has it not already. */
-export function ActivityName({ of }: { of: Place }) {
+/** The name of an activity, with its id as the second word where the name has it not already, or what tells it apart. */
+export function ActivityName({ of, told }: { of: Place; told?: string }) {
   const name = useActivityName(of);
   const id = visible(of.activityId);
   const hasId = name === id || name.endsWith(`(${id})`) || /^[0-9a-f]{12,}$/.test(id);
+  // What tells it apart has the id in it.
+  const second = told === undefined ? (hasId ? undefined : id) : visible(told);
   return (
-    <span title={of.activityId}>
+    <span title={told ?? of.activityId}>
       {name}
-      {!hasId && <span className="text-soft"> {id}</span>}
+      {second !== undefined && second !== name && <span className="text-soft"> {second}</span>}
     </span>
   );
 }

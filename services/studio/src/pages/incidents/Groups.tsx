@@ -23,6 +23,7 @@ import { retry, retryMany } from "../instance/retrying";
 import { manyLines } from "../instances/lines";
 import { useDefinitionNames } from "../instances/names";
 import { ActivityName, useActivityName } from "./ActivityName";
+import { toldApart } from "./alike";
 
 type IncidentGroup = Api["IncidentGroup"];
 
@@ -120,11 +121,12 @@ export function Groups({ onDone }: { onDone: () => void }) {
   const asked = { definitionId: search.definition, page: pageOf(search), pageSize: PAGE_SIZE };
   const query = useQuery(incidentGroupsQuery(asked));
   const nameOf = (group: IncidentGroup) => names.get(group.definitionId) ?? group.definitionId;
+  const told = toldApart(query.data?.items ?? []);
   const columns: Column<IncidentGroup>[] = [
     {
       key: "cause",
       head: t.incidents.cause,
-      className: "!max-w-md max-sm:!max-w-40",
+      className: "!max-w-md max-2xl:!max-w-56 max-sm:!max-w-40",
       cell: (row) => (
         <button
           type="button"
@@ -140,14 +142,19 @@ export function Groups({ onDone }: { onDone: () => void }) {
     {
       key: "definition",
       head: t.columns.definition,
-      className: "!max-w-60 max-sm:!max-w-28",
+      className: "!max-w-60 max-2xl:!max-w-40 max-sm:!max-w-28",
       cell: (row) => (
         <Link to="/definitions/$id" params={{ id: row.definitionId }} className="link">
           {nameOf(row)}
         </Link>
       ),
     },
-    { key: "activity", head: t.messages.activity, cell: (row) => <ActivityName of={row} /> },
+    {
+      key: "activity",
+      head: t.messages.activity,
+      className: "max-2xl:!max-w-52",
+      cell: (row) => <ActivityName of={row} told={told.get(row.id)} />,
+    },
     { key: "code", head: t.incidents.code, cell: (row) => <Badge tone="bad">{row.code}</Badge> },
     {
       key: "spark",

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Api } from "../../api/types";
 import { useNow } from "../../app/clock";
-import { activityWord, formatDuration, typeName } from "../../lib/format";
+import { activityWord, formatDuration, formatQuarters, typeName } from "../../lib/format";
 import { isOver, type State, stateOf } from "../../lib/states";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
@@ -95,6 +95,7 @@ function Row({
 
 /** The time since the begin, at the top. */
 function Axis({ from, to }: Pick<Lanes, "from" | "to">) {
+  const labels = formatQuarters(to - from);
   return (
     <div className={`${GRID} sticky top-0 z-10 border-b border-line bg-sunken px-3 py-1 text-xs text-soft`}>
       <span className="truncate">
@@ -105,11 +106,11 @@ function Axis({ from, to }: Pick<Lanes, "from" | "to">) {
       <span className="flex tabular-nums">
         {TICKS.map((tick, at) => (
           <span key={tick} className={`flex-1 truncate ${at % 2 === 1 ? "max-sm:hidden" : ""}`}>
-            {tick === 0 ? "0" : `+${formatDuration((to - from) * tick)}`}
+            {labels[at]}
           </span>
         ))}
       </span>
-      <span className="truncate text-right tabular-nums">{formatDuration(to - from)}</span>
+      <span className="truncate text-right tabular-nums">{labels.at(-1)}</span>
     </div>
   );
 }

@@ -10,11 +10,12 @@ import { canChange } from "../../lib/states";
 import { visible } from "../../lib/visible";
 import { t } from "../../text";
 import { Button } from "../../ui/Button";
-import { pretty } from "../../ui/Code";
+import { CopyCommands, pretty } from "../../ui/Code";
 import { TextArea } from "../../ui/Field";
 import { notify } from "../../ui/notices";
 import { Shown } from "../../ui/States";
 import { Value } from "../../ui/Value";
+import { variableBody, variableLines } from "./lines";
 
 function Group({
   title,
@@ -74,14 +75,16 @@ function Editor({
   const client = useQueryClient();
   const [text, setText] = useState(pretty(variable.value ?? null));
   const [error, setError] = useState<string>();
+  const typed = readJson(text);
   const save = async (event: FormEvent) => {
     event.preventDefault();
-    const read = readJson(text);
-    if (!read.ok) return setError(read.error);
+    if (!typed.ok) return setError(typed.error);
     setError(undefined);
     try {
-      const body = { variables: [{ id: variable.id, value: read.value ?? null }] };
-      await post(`/workflow-instances/${id(instance)}/variables`, body);
+      await post(
+        `/workflow-instances/${id(instance)}/variables`,
+        variableBody(variable, typed.value ?? null),
+      );
     } catch (failure) {
       const { detail, errors } = asProblem(failure);
       return setError([detail, ...errors].join(" "));
@@ -102,6 +105,7 @@ function Editor({
           setError(undefined);
         }}
       />
+      {typed.ok && <CopyCommands commands={variableLines(instance, variable, typed.value ?? null)} />}
       <div className="flex justify-end gap-2">
         <Button onClick={onClose}>{t.keep}</Button>
         <Button type="submit" tone="main">
@@ -156,7 +160,7 @@ export function Values({ detail, at: then }: Props) {
       )}
       {variable && (
         <Editor
-          key={variable.id}
+          key={variable.name}
           instance={detail.id}
           variable={variable}
           onClose={() => setEdited(undefined)}

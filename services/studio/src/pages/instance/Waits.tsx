@@ -15,7 +15,7 @@ import { Empty } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { Value } from "../../ui/Value";
 import { useActivityNames } from "./names";
-import { acceptedWord, deliver, eventFor, eventPath } from "./sending";
+import { acceptedOutcome, deliver, eventFor, eventPath, isKeptFor, keepFor, type Outcome } from "./sending";
 
 type Bookmark = Api["OpenBookmark"];
 type State = Api["InstanceDetail"]["workflowState"];
@@ -23,7 +23,7 @@ type State = Api["InstanceDetail"]["workflowState"];
 /** Sends what was typed, once it is read: as an object, or as any JSON. */
 interface Send {
   read: typeof readJson | typeof readObject;
-  post: (value: Json | undefined) => Promise<string>;
+  post: (value: Json | undefined) => Promise<Outcome>;
 }
 
 interface Deed {
@@ -42,7 +42,7 @@ function member(payload: unknown, name: string): string {
 
 /** What moves a bookmark: its event, the result of its task, or else to be resumed. */
 function deedOf(instance: string, bookmark: Bookmark, state: State): Deed {
-  const accepted = acceptedWord(state, bookmark.id);
+  const accepted = acceptedOutcome(state, bookmark.id);
   const send = (path: string, body: unknown, taken?: string) => deliver(path, body, taken, accepted);
   const event = member(bookmark.payload, "EventName");
   if (bookmark.name.endsWith("Event") && event) {
@@ -106,18 +106,18 @@ function Link({ instance, bookmark }: { instance: string; bookmark: Bookmark }) 
 }
 
 function Wait({
-  instance,
+  detail,
   bookmark,
-  state,
   name,
 }: {
-  instance: string;
+  detail: Api["InstanceDetail"];
   bookmark: Bookmark;
-  state: State;
   name: string;
 }) {
   const client = useQueryClient();
+  const { id: instance, updatedAt, workflowState: state } = detail;
   const deed = deedOf(instance, bookmark, state);
+  const isKept = isKeptFor(instance, bookmark.id, updatedAt);
   const type = typeName(bookmark.name);
   const [text, setText] = useState("");
   const [error, setError] = useState<string>();
@@ -127,13 +127,20 @@ function Wait({
     if (!read.ok) return setError(read.error);
     setError(undefined);
     setBusy(true);
-    await attempt(() => send.post(read.value), String);
+    await attempt(
+      async () => {
+        const outcome = await send.post(read.value);
+        if (outcome.isKept) keepFor(instance, bookmark.id, updatedAt);
+        return outcome;
+      },
+      ({ word }) => word,
+    );
     setBusy(false);
     void client.invalidateQueries({ queryKey: ["instance", instance] });
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    void act(deed.send);
+    if (!isKept) void act(deed.send);
   };
   const { fail } = deed;
   return (
@@ -160,14 +167,19 @@ function Wait({
             onChange={(event) => setText(event.target.value)}
           />
         )}
+        {isKept && (
+          <p role="status" className="text-sm text-waiting">
+            {state.isPaused ? t.waits.sentPaused : t.waits.sent}
+          </p>
+        )}
         <div className="flex flex-wrap gap-2">
           {can(deed.permission) && (
-            <Button type="submit" tone="main" busy={busy}>
+            <Button type="submit" tone="main" busy={busy} disabled={isKept}>
               {deed.word}
             </Button>
           )}
           {fail && can(deed.permission) && (
-            <Button busy={busy} onClick={() => void act(fail)}>
+            <Button busy={busy} disabled={isKept} onClick={() => void act(fail)}>
               {t.waits.fail}
             </Button>
           )}
@@ -187,13 +199,7 @@ export function Waits({ detail }: { detail: Api["InstanceDetail"] }) {
   return (
     <ul>
       {bookmarks.map((bookmark) => (
-        <Wait
-          key={bookmark.id}
-          instance={detail.id}
-          bookmark={bookmark}
-          state={detail.workflowState}
-          name={names(bookmark.activityId)}
-        />
+        <Wait key={bookmark.id} detail={detail} bookmark={bookmark} name={names(bookmark.activityId)} />
       ))}
       {calls
         .filter((call) => !bookmarks.some((bookmark) => bookmark.id === call.bookmarkId))

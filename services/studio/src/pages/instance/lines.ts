@@ -1,4 +1,5 @@
 import { id } from "../../api/client";
+import type { Api } from "../../api/types";
 import { changes, curlJson, natsAlter, natsCancel, quoted, staunch } from "../../lib/shell";
 import type { Commands } from "../../ui/Code";
 
@@ -31,6 +32,24 @@ export const cancelLines = (instance: string, reason: string): Commands => ({
   nats: natsCancel(instance, reason),
   curl: curlJson(`/cancel/workflow-instances/${id(instance)}`, { reason: reason || undefined }),
 });
+
+type Variable = Pick<Api["VariableSeen"], "id" | "name">;
+
+/** What a change of variables sends: one that has no id is known by its name. */
+export const variableBody = ({ id: variable, name }: Variable, value: unknown) => ({
+  variables: [{ id: variable || name, value }],
+});
+
+/** The lines that give a variable another value. */
+export function variableLines(instance: string, variable: Variable, value: unknown): Commands {
+  const { id: own, name } = variable;
+  // What is before the first sign of equality is the name.
+  const called = name.includes("=") ? own || name : name;
+  return {
+    staunch: staunch(`instance set ${quoted(instance)} ${quoted(`${called}=${JSON.stringify(value)}`)}`),
+    ...changes("POST", `/workflow-instances/${id(instance)}/variables`, variableBody(variable, value)),
+  };
+}
 
 /** The lines that remove an instance. */
 export const deleteLines = (instance: string): Commands => ({

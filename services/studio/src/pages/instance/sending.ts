@@ -20,11 +20,37 @@ export function receptionOf(status: number, body: unknown): Reception {
 /** What is known of an instance as something is sent to it. */
 type State = Pick<Api["InstanceDetail"]["workflowState"], "calls" | "isPaused">;
 
+/** What became of something that was sent, in words, and whether it is kept until it can be taken. */
+export interface Outcome {
+  word: string;
+  isKept: boolean;
+}
+
 /** What becomes of something that is accepted only. */
-export function acceptedWord({ isPaused, calls }: State, bookmark: string): string {
+export function acceptedOutcome({ isPaused, calls }: State, bookmark: string): Outcome {
   // Only the answer of the call goes on from there.
-  if (calls?.some((call) => call.bookmarkId === bookmark)) return t.waits.calls;
-  return isPaused ? t.waits.kept : t.waits.accepted;
+  if (calls?.some((call) => call.bookmarkId === bookmark)) return { word: t.waits.calls, isKept: false };
+  return { word: isPaused ? t.waits.kept : t.waits.accepted, isKept: true };
+}
+
+type Change = Api["InstanceDetail"]["updatedAt"];
+
+/** The bookmarks for which something is kept, each with the last change of its instance before that was sent. */
+const kept = new Map<string, Change>();
+
+const keyOf = (instance: string, bookmark: string) => `${instance}/${bookmark}`;
+
+/** Notes that something is kept for a bookmark; the page that shows it may come and go. */
+export function keepFor(instance: string, bookmark: string, change: Change): void {
+  kept.set(keyOf(instance, bookmark), change);
+}
+
+/** Whether something is kept for a bookmark: nobody knows that any more once the instance has changed. */
+export function isKeptFor(instance: string, bookmark: string, change: Change): boolean {
+  const key = keyOf(instance, bookmark);
+  if (kept.get(key) === change) return true;
+  kept.delete(key);
+  return false;
 }
 
 /** Sends to where an instance waits, and says what became of it; it fails where the instance waits there no longer. */
@@ -32,8 +58,8 @@ export async function deliver(
   path: string,
   body: unknown,
   taken = t.waits.taken,
-  accepted = t.waits.accepted,
-): Promise<string> {
+  accepted: Outcome = { word: t.waits.accepted, isKept: true },
+): Promise<Outcome> {
   let reception: Reception;
   try {
     const answer = await send(path, { method: "POST", body });
@@ -44,7 +70,7 @@ export async function deliver(
     reception = "late";
   }
   if (reception === "late") throw new Error(t.waits.late);
-  return reception === "taken" ? taken : accepted;
+  return reception === "taken" ? { word: taken, isKept: false } : accepted;
 }
 
 /** An event for the one execution that waits for it: of two that are sent at once, one is taken, and the other is told. */

@@ -53,9 +53,9 @@ function Ignored({ ignored, onDrop }: { ignored: Search; onDrop: (without: Searc
   return (
     <div
       role="status"
-      className="flex flex-wrap items-center gap-x-3 gap-y-1 rounded-md border border-waiting bg-raised px-3 py-1 text-sm"
+      className="flex flex-col items-start gap-x-3 gap-y-1 rounded-md border border-waiting bg-raised px-3 py-1 text-sm sm:flex-row sm:items-center"
     >
-      <span className="min-w-0 flex-1 break-words">
+      <span className="min-w-0 max-w-full break-words sm:flex-1">
         {t.filters.ignored(names.map((name) => `${name}=${ignored[name]}`).join(", "))}
         <br />
         {t.filters.ignoredAll}

@@ -24,7 +24,7 @@ import { Tabs } from "../../ui/Tabs";
 import { Time } from "../../ui/Time";
 import { LetterBody } from "./LetterBody";
 import { Listeners } from "./Listeners";
-import { deleteLines, linesOf, replayAllLines, wasToBegin } from "./letters";
+import { deleteLines, linesOf, oldestFirst, replayAllLines, wasToBegin } from "./letters";
 import { PERMISSION } from "./listening";
 
 const PAGE_SIZE = 50;
@@ -206,18 +206,19 @@ function Letters() {
         ),
     },
   ];
-  const ids = [...selected];
+  const ids = oldestFirst(selected);
   const act = async () => {
     const { done, left, error } = await doEach(ids, (one) =>
       asked === "replay" ? replay(one) : del(`/bookmark-queue/dead-letters/${id(one)}`),
     );
     reload();
+    if (asked === "replay" && done.length > 0) notify(t.messages.replayedCount(done.length));
     if (left.length > 0) {
       // Those that are left can be asked for again.
       setSelected(new Set(left));
       throw error;
     }
-    notify(asked === "replay" ? t.messages.replayed : t.bulk.deleted(done.length, ids.length));
+    if (asked === "delete") notify(t.bulk.deleted(done.length, ids.length));
   };
   return (
     <>

@@ -1,7 +1,8 @@
 import { expect, it, vi } from "vitest";
 
 vi.stubGlobal("sessionStorage", { getItem: () => null });
-const { deleteLines, linesOf, replayAllLines, wasToBegin } = await import("./letters");
+const { deleteLines, linesOf, oldestFirst, replayAllLines, wasToBegin } = await import("./letters");
+const { t } = await import("../../text");
 
 const letter = { id: "7", subject: "staunch.cmd.start.order", canReplay: true };
 
@@ -35,4 +36,15 @@ it("several letters are one line of staunch, and one each elsewhere", () => {
   expect(deleteLines(["7", "9"]).staunch).toBe("staunch dead rm 7 9");
   expect(deleteLines(["7", "9"]).curl).toHaveLength(2);
   expect(replayAllLines(["7", "9"]).staunch).toBe("staunch dead replay 7 9");
+});
+
+it("several letters are replayed from the oldest one on, in whatever order they were chosen", () => {
+  expect(oldestFirst(new Set(["10", "9", "8", "100"]))).toEqual(["8", "9", "10", "100"]);
+  const { staunch, curl } = replayAllLines(["10", "9", "8"]);
+  expect(staunch).toBe("staunch dead replay 8 9 10");
+  expect((curl as string[]).map((line) => /dead-letters\/(\d+)/.exec(line)?.[1])).toEqual(["8", "9", "10"]);
+});
+
+it("says how many were published again", () => {
+  expect(t.messages.replayedCount(7)).toBe("7 published again.");
 });

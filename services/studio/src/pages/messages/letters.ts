@@ -10,6 +10,10 @@ type Letter = Pick<Api["DeadLetter"], "id" | "subject" | "canReplay">;
 export const wasToBegin = ({ subject }: Pick<Letter, "subject">): boolean =>
   subject?.startsWith("staunch.cmd.start.") ?? false;
 
+/** Letters in the order in which they were given up: commands of one instance are published again in that order. */
+export const oldestFirst = (letters: Iterable<string>): string[] =>
+  [...letters].sort((one, other) => Number(one) - Number(other));
+
 const pathOf = (letter: Pick<Letter, "id">) => `/bookmark-queue/dead-letters/${id(letter.id)}`;
 
 function replayLines(letter: Letter, text: string | undefined) {
@@ -45,8 +49,9 @@ export const deleteLines = (letters: readonly string[]): Commands => {
   };
 };
 
-/** What publishes the commands of letters again. */
-export const replayAllLines = (letters: readonly string[]): Commands => {
+/** What publishes the commands of letters again, the oldest first. */
+export const replayAllLines = (chosen: readonly string[]): Commands => {
+  const letters = oldestFirst(chosen);
   const each = letters.map((letter) => changes("POST", `${pathOf({ id: letter })}/replay`, {}));
   return {
     staunch: `staunch dead replay ${letters.join(" ")}`,

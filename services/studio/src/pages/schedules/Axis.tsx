@@ -7,9 +7,8 @@ import { t } from "../../text";
 import { Card } from "../../ui/Panel";
 import { Tabs } from "../../ui/Tabs";
 import { ActivityName } from "../incidents/ActivityName";
-import { marksOf, marksWithin, rowOf, SCALES, type Scale, scaleOf, stepText } from "./scale";
+import { linesOn, marksOf, marksWithin, rowOf, SCALES, type Scale, scaleOf, stepText } from "./scale";
 
-const ROWS = 12;
 const WIDTH = 1000;
 /** A row in units of the drawing, and in `rem`: the names beside it grow with the text. */
 const ROW = 22;
@@ -43,7 +42,7 @@ export function Axis({
   const [search, change] = useAddress();
   const { time } = useSettings();
   const now = useNow();
-  const rows = schedules.filter((one) => one.nextAt).slice(0, ROWS);
+  const rows = linesOn(schedules);
   const was = useRef<Scale>(undefined);
   const scale = scaleOf(
     search.span,
@@ -71,45 +70,61 @@ export function Axis({
               </li>
             ))}
           </ul>
-          <svg
-            role="img"
-            aria-label={`${t.schedules.axis}: ${t.schedules.spans[scale.key]}`}
-            viewBox={`0 0 ${WIDTH} ${rows.length * ROW}`}
-            preserveAspectRatio="none"
-            className="w-full"
-            style={{ height: `${rows.length * ROW_REM}rem` }}
-          >
-            {marks.map(({ part }) => (
-              <path
-                key={part}
-                d={`M${part * WIDTH} 0V${rows.length * ROW}`}
-                stroke="var(--line)"
-                vectorEffect="non-scaling-stroke"
-              />
-            ))}
-            {rows.map((one, row) => {
-              const { at, onFrom } = rowOf(one.upcoming, asked, scale, now);
-              const middle = row * ROW + ROW / 2;
-              return (
-                <g key={one.id}>
-                  {onFrom !== undefined && (
+          <div className="relative">
+            <svg
+              role="img"
+              aria-label={`${t.schedules.axis}: ${t.schedules.spans[scale.key]}`}
+              viewBox={`0 0 ${WIDTH} ${rows.length * ROW}`}
+              preserveAspectRatio="none"
+              className="block w-full"
+              style={{ height: `${rows.length * ROW_REM}rem` }}
+            >
+              {marks.map(({ part }) => (
+                <path
+                  key={part}
+                  d={`M${part * WIDTH} 0V${rows.length * ROW}`}
+                  stroke="var(--line)"
+                  vectorEffect="non-scaling-stroke"
+                />
+              ))}
+              {rows.map((one, row) => {
+                const { at, onFrom } = rowOf(one.upcoming, asked, scale, now);
+                const middle = row * ROW + ROW / 2;
+                return (
+                  <g key={one.id}>
+                    {onFrom !== undefined && (
+                      <path
+                        d={`M${(onFrom * WIDTH).toFixed(1)} ${middle}H${WIDTH}`}
+                        stroke="var(--accent)"
+                        strokeDasharray="2 4"
+                        vectorEffect="non-scaling-stroke"
+                      />
+                    )}
                     <path
-                      d={`M${(onFrom * WIDTH).toFixed(1)} ${middle}H${WIDTH}`}
+                      d={at
+                        .map((part) => `M${(part * WIDTH).toFixed(1)} ${row * ROW + 4}v${ROW - 8}`)
+                        .join("")}
                       stroke="var(--accent)"
-                      strokeDasharray="2 4"
+                      strokeWidth={2}
                       vectorEffect="non-scaling-stroke"
                     />
-                  )}
-                  <path
-                    d={at.map((part) => `M${(part * WIDTH).toFixed(1)} ${row * ROW + 4}v${ROW - 8}`).join("")}
-                    stroke="var(--accent)"
-                    strokeWidth={2}
-                    vectorEffect="non-scaling-stroke"
-                  />
-                </g>
-              );
-            })}
-          </svg>
+                  </g>
+                );
+              })}
+            </svg>
+            {rows.map(
+              (one, row) =>
+                !one.nextAt && (
+                  <span
+                    key={one.id}
+                    className="absolute left-0 bg-raised pr-1 text-xs leading-[1.375rem] text-soft"
+                    style={{ top: `${row * ROW_REM}rem` }}
+                  >
+                    {t.schedules.pausedLine}
+                  </span>
+                ),
+            )}
+          </div>
           <span className="pt-1 text-xs text-soft">{t.schedules.step(stepText(scale, every))}</span>
           <ol
             ref={axis}

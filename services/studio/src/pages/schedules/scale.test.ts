@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { marksOf, marksWithin, rowOf, SCALES, scaleOf, stepText } from "./scale";
+import { linesOn, marksOf, marksWithin, rowOf, SCALES, scaleOf, stepText } from "./scale";
 
 const NOW = Date.parse("2026-11-25T12:00:00Z");
 const inSeconds = (seconds: number) => new Date(NOW + seconds * 1000).toISOString();
@@ -22,6 +22,16 @@ describe("the axis of schedules", () => {
     expect(scaleOf(undefined, [], NOW, scale("hour")).key).toBe("hour");
     expect(scaleOf("week", [], NOW, scale("hour")).key).toBe("week");
     expect(scaleOf(undefined, [inSeconds(5)], NOW, scale("hour")).key).toBe("minute");
+  });
+
+  it("keeps the line of a schedule that is paused, and has none for one that is over", () => {
+    const fires = { id: "1", nextAt: inSeconds(5), isPaused: false };
+    const other = { id: "2", nextAt: inSeconds(9), isPaused: false };
+    const over = { id: "3", nextAt: null, isPaused: false };
+    const ids = (...all: (typeof fires | typeof over)[]) => linesOn(all).map(({ id }) => id);
+    expect(ids(fires, over, other)).toEqual(["1", "2"]);
+    expect(ids({ ...fires, nextAt: null, isPaused: true }, over, other)).toEqual(["1", "2"]);
+    expect(linesOn(Array.from({ length: 20 }, () => fires))).toHaveLength(12);
   });
 
   it("is what was asked for, if there is such a one", () => {

@@ -89,6 +89,14 @@ function timesOf({ key, length, step }: Scale, now: number, time: "utc" | "local
 /** The text of a step between marks that are shown, for who reads the axis. */
 export const stepText = ({ step }: Scale, every = 1): string => spanText(step * every);
 
+/** The most schedules that the axis has a line for. */
+const LINES = 12;
+
+/** The schedules that have a line on the axis: those that fire again, now or when they are no longer paused. */
+export const linesOn = <S extends { nextAt?: string | null; isPaused: boolean }>(
+  schedules: readonly S[],
+): S[] => schedules.filter(({ nextAt, isPaused }) => nextAt || isPaused).slice(0, LINES);
+
 /** What a row of the axis shows: its times as parts of it, and from where its times are not known any more. */
 export interface Row {
   at: number[];

@@ -1,16 +1,15 @@
 import { id } from "../../api/client";
-import { changes, curlJson, quoted } from "../../lib/shell";
+import { changes, curlSecret, quoted, SECRET_FILE } from "../../lib/shell";
 import type { Commands } from "../../ui/Code";
 
 /** What is sent of a secret besides its value. */
 type About = Record<string, unknown>;
 
-/** The value is in no line: the shell puts in what the variable has. */
-const VALUE = "$SECRET";
+/** The value is in no line: a file has it, so that it may be any text, such as a key in several lines. */
+const withValue = (path: string, about: About): string => curlSecret(path, "value", about);
 
-/** A line of `curl` that sends this and a value. */
-const withValue = (path: string, about: About): string =>
-  curlJson(path, { ...about, value: VALUE }).replace(`"${VALUE}"`, `"'"${VALUE}"'"`);
+const staunchSet = (name: string, options = ""): string =>
+  `staunch secret set ${quoted(name)} --file ${SECRET_FILE}${options}`;
 
 interface New {
   name: string;
@@ -19,20 +18,20 @@ interface New {
   expiresAt?: string | null;
 }
 
-/** The lines that make a secret. `staunch` asks for the value, and makes texts without an end. */
+/** The lines that make a secret. `staunch` makes texts without an end. */
 export function newLines(secret: New): Commands {
   const { name, typeName, description, expiresAt } = secret;
   const canStaunch = typeName === "Text" && !expiresAt;
   const options = description ? ` --description ${quoted(description)}` : "";
   return {
-    staunch: canStaunch ? `staunch secret set ${quoted(name)}${options}` : null,
+    staunch: canStaunch ? staunchSet(name, options) : null,
     curl: withValue("/secrets", { name, typeName, description, expiresAt }),
   };
 }
 
 /** The lines that give a secret another value. `staunch` takes its end away. */
 export const rotateLines = (name: string, expiresAt?: string | null): Commands => ({
-  staunch: expiresAt ? null : `staunch secret set ${quoted(name)}`,
+  staunch: expiresAt ? null : staunchSet(name),
   curl: withValue(`/secrets/${id(name)}/rotate`, { expiresAt }),
 });
 

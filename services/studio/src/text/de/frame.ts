@@ -18,6 +18,7 @@ export const frame: Pick<Text, keyof typeof words> = {
     const flags = stores.map((one) => `--${one}-url oder STAUNCH_${one.toUpperCase()}_URL`);
     return `staunch fragt hier ${stores.map((one) => words[one]).join(" und ")} selbst: nennen Sie das Ziel in diesem Cluster mit ${flags.join(" und ")}, oder rufen Sie es dort auf, wo die staunch.toml dieses Clusters liegt.`;
   },
+  secretFile: "Das Geheimnis steht in keiner Zeile: die Datei, die $SECRET_FILE nennt, enthält es.",
   natsServer: "nats fragt den Server seines eigenen Kontexts: mit -s das NATS dieses Clusters nennen.",
   payload: {
     first: (size) => `Die ersten 4 KiB von ${size}`,
@@ -126,8 +127,8 @@ export const frame: Pick<Text, keyof typeof words> = {
       },
       database: {
         is: "Die Datenbank ist nicht zu erreichen: Abläufe warten, bis sie wieder da ist.",
-        nothing: "Was hier steht, wurde vorher gelesen, und Neues lässt sich nicht lesen.",
-        asOf: "Was hier steht, wurde vorher gelesen. Das Älteste ist der Stand von",
+        nothing: "Neues lässt sich nicht lesen.",
+        asOf: "Neues lässt sich nicht lesen. Was hier steht, ist der Stand von",
       },
     },
   },

@@ -32,11 +32,12 @@ export const system: Pick<Text, keyof typeof words> = {
     replayEdited: "Mit diesem Inhalt senden",
     replay: "Erneut senden",
     replayed: "Erneut gesendet.",
+    replayedCount: (count) => `${count} erneut gesendet.`,
     notReplayed: "Sie wurde nicht erneut gesendet.",
     deleteOne: "Diese Nachricht löschen",
     deleteConsequence: "Der Befehl ist fort und wird nie angewandt.",
     replayConsequence:
-      "Jeder Befehl wird unter seiner alten Id erneut gesendet; ein schon angewandter wird nicht zweimal angewandt.",
+      "Jeder Befehl wird unter seiner alten Id erneut gesendet, der älteste zuerst; ein schon angewandter wird nicht zweimal angewandt.",
     titles: {
       replay: (count) => `${plural(count, "Nachricht", "Nachrichten")} erneut senden`,
       delete: (count) => `${plural(count, "Nachricht", "Nachrichten")} löschen`,
@@ -111,7 +112,8 @@ export const system: Pick<Text, keyof typeof words> = {
     upcoming: "Nächste Zeiten",
     noNext: "Er beginnt nicht noch einmal.",
     noNextPaused: "Er beginnt wieder, wenn er weiterläuft.",
-    noneFires: "Keiner dieser Zeitpläne beginnt: Sie sind angehalten oder zu Ende.",
+    noneFires: "Keiner dieser Zeitpläne beginnt: Sie sind zu Ende.",
+    pausedLine: "angehalten",
     all: "Alle",
     onlyActive: "Aktive",
     onlyPaused: "Angehaltene",
@@ -246,9 +248,13 @@ export const system: Pick<Text, keyof typeof words> = {
     since: "Begonnen",
     up: "Läuft seit",
     version: "Version",
+    commandsOfAll: "Befehle für alle Knoten",
     severalVersions: (versions) =>
-      `Es laufen mehrere Versionen: ${versions
-        .map(({ version, count }) => `${version ?? "unbekannt"} (${count} Knoten)`)
+      `Auf den Knoten laufen verschiedene Versionen: ${versions
+        .map(
+          ({ version, nodes }) =>
+            `${version ?? "eine frühere, die ihre Nummer nicht nennt"} (${nodes.join(", ")})`,
+        )
         .join(", ")}.`,
     address: "Adresse",
     inHand: "In Arbeit",

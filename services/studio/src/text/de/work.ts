@@ -302,6 +302,8 @@ export const work: Pick<Text, keyof typeof words> = {
     taken: "Die Instanz hat es angenommen und läuft weiter.",
     accepted:
       "Noch hat es kein Executor genommen. Es ist aufbewahrt und wird ausgeführt, sobald einer kann: nicht noch einmal senden.",
+    sent: "Gesendet, aufbewahrt, bis ein Executor es nimmt.",
+    sentPaused: "Gesendet, aufbewahrt, bis die Instanz weitergeht.",
     kept: "Die Instanz ist angehalten: Was Sie gesendet haben, ist aufbewahrt und wird genommen, wenn sie weitergeht.",
     calls:
       "Nichts wurde fortgesetzt: Die Aktivität wartet auf die Antwort ihres Aufrufs und geht damit weiter.",
@@ -361,6 +363,7 @@ export const work: Pick<Text, keyof typeof words> = {
     dropHint: "Dateien hier ablegen, um sie zu importieren: .json, .yaml oder .zip",
     import: "Dateien importieren",
     draw: "Workflow zeichnen",
+    look: "Im Designer ansehen",
     imported: (count) => `${plural(count, "Datei", "Dateien")} als Entwurf importiert.`,
     nothingImported: "Es wurde nichts importiert.",
     isNew: "Neu",

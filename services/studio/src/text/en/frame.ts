@@ -16,6 +16,7 @@ export const frame = {
     const flags = stores.map((one) => `--${one}-url or STAUNCH_${one.toUpperCase()}_URL`);
     return `staunch asks ${stores.map((one) => words[one]).join(" and ")} itself here: name that of this cluster with ${flags.join(", and ")}, or run it where the staunch.toml of this cluster is.`;
   },
+  secretFile: "The secret is in no line: the file that $SECRET_FILE names has it.",
   natsServer: "nats asks the server of its own context: name the NATS of this cluster with -s.",
   showAll: (size: string) => `Show all ${size}`,
   payload: {
@@ -126,8 +127,8 @@ export const frame = {
       },
       database: {
         is: "The database is not reached: workflows wait until it is back.",
-        nothing: "What is shown was read before, and nothing new can be.",
-        asOf: "What is shown was read before. The oldest of it is as of",
+        nothing: "Nothing new can be read.",
+        asOf: "Nothing new can be read. What is shown is as of",
       },
     },
   },

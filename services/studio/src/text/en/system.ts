@@ -29,11 +29,12 @@ export const system = {
     replayEdited: "Replay with this body",
     replay: "Replay",
     replayed: "Published again.",
+    replayedCount: (count: number) => `${count} published again.`,
     notReplayed: "It was not published again.",
     deleteOne: "Delete this message",
     deleteConsequence: "The command is gone, and will never be applied.",
     replayConsequence:
-      "Each command is published again under its old id; one that was applied is not applied twice.",
+      "Each command is published again under its old id, the oldest first; one that was applied is not applied twice.",
     titles: {
       replay: (count: number) => `Replay ${plural(count, "message", "messages")}`,
       delete: (count: number) => `Delete ${plural(count, "message", "messages")}`,
@@ -108,7 +109,8 @@ export const system = {
     upcoming: "Next times",
     noNext: "It does not fire again.",
     noNextPaused: "It fires again when it goes on.",
-    noneFires: "None of these schedules fires: they are paused, or over.",
+    noneFires: "None of these schedules fires: they are over.",
+    pausedLine: "paused",
     all: "All",
     onlyActive: "Active ones",
     onlyPaused: "Paused ones",
@@ -240,10 +242,14 @@ export const system = {
     since: "Started",
     up: "Up",
     version: "Version",
-    /** Each version, or none where nodes do not say it, and how many nodes run it. */
-    severalVersions: (versions: readonly { version?: string; count: number }[]) =>
-      `Several versions run: ${versions
-        .map(({ version, count }) => `${version ?? "not known"} (${plural(count, "node", "nodes")})`)
+    commandsOfAll: "Commands for all nodes",
+    /** Each version, or none where nodes do not say it, and the nodes that run it. */
+    severalVersions: (versions: readonly { version?: string; nodes: readonly string[] }[]) =>
+      `The nodes run different versions: ${versions
+        .map(
+          ({ version, nodes }) =>
+            `${version ?? "an earlier one that does not say its number"} (${nodes.join(", ")})`,
+        )
         .join(", ")}.`,
     address: "Address",
     inHand: "In hand",

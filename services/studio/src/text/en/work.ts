@@ -299,6 +299,8 @@ export const work = {
     taken: "The instance has taken it, and goes on.",
     accepted:
       "No executor has taken it yet. It is kept, and carried out as soon as one can: do not send it again.",
+    sent: "Sent, kept until an executor takes it.",
+    sentPaused: "Sent, kept until the instance goes on.",
     kept: "The instance is paused: what you sent is kept, and taken when the instance goes on.",
     calls: "Nothing was resumed: the activity waits for the answer of its call, and goes on with that.",
     late: "It was not taken: the instance no longer waits for it. Somebody else was faster, or it has ended.",
@@ -356,6 +358,7 @@ export const work = {
     dropHint: "Drop files here to import them: .json, .yaml or .zip",
     import: "Import files",
     draw: "Draw a workflow",
+    look: "Look at it in the designer",
     imported: (count: number) =>
       `${plural(count, "file", "files")} imported as ${count === 1 ? "a draft" : "drafts"}.`,
     nothingImported: "Nothing was imported.",
