@@ -905,7 +905,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The leases that nodes hold on instances, the oldest first. */
+        /**
+         * The leases that nodes hold on instances, the oldest first, with the nodes that wait for each, as its holder
+         *     knows them.
+         */
         get: operations["get_cluster_leases"];
         put?: never;
         post?: never;
