@@ -3,7 +3,7 @@
 //! A pause is an entry of a bucket ([`bus::Pauses`]); executors follow it and say how much work they
 //! have left when they are asked. Commands wait in the stream meanwhile.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use bus::{Bucket, Drain, Kv, Member, Pause, Pauses, Revision, Scope};
@@ -115,9 +115,13 @@ pub(crate) fn executors(app: &App, scope: &Scope) -> Vec<Member> {
     members
 }
 
-/// What the executors know of nodes that wait for their leases: by the node that holds it, and the instance.
-pub(crate) async fn wanted(app: &App) -> BTreeMap<(String, String), Vec<String>> {
-    let members = executors(app, &Scope::Cluster);
+/// What these holders of leases know of nodes that wait for them: by the node that holds it, and the instance.
+pub(crate) async fn wanted(
+    app: &App,
+    holders: &BTreeSet<&str>,
+) -> BTreeMap<(String, String), Vec<String>> {
+    let mut members = executors(app, &Scope::Cluster);
+    members.retain(|member| holders.contains(member.node.as_str()));
     let asked = members.into_iter().map(|member| async move { ask(app, &member.node).await });
     let answers: Vec<_> = stream::iter(asked).buffered(ASKED_AT_ONCE).collect().await;
     let known = answers.into_iter().flatten().flat_map(|Runtime { node, wanted, .. }| {

@@ -16,7 +16,7 @@ use crate::{App, Problem};
 /// A state takes up to so many times its bytes: as bytes, as values, and as the answer. So the bytes of an
 /// answer count for one part in so many of those of a state.
 const TIMES: usize = 4;
-/// The bytes of an answer that is being sent count for one part in so many where answers have room: four
+/// The bytes of an answer that is being sent count for one part in so many where answers have room: three
 /// slow readers of the largest one keep no other waiting.
 const SENT_TIMES: usize = 12;
 

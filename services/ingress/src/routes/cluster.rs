@@ -1,6 +1,5 @@
 //! Figures of the cluster, for people who look after it: leases, what NATS holds, the database.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -34,7 +33,8 @@ pub(super) async fn leases(
     bounds::optional("node", of)?;
     let held = bus::look_at_all(&*app.cx.bus.kv(Bucket::Leases)).await.map_err(unavailable)?;
     // A lease names those who waited when it was handed on; its holder knows who has come since.
-    let wanted = if held.is_empty() { BTreeMap::new() } else { runtime::wanted(&app).await };
+    let holders = held.iter().map(|(_, holding)| holding.owner.as_str()).collect();
+    let wanted = runtime::wanted(&app, &holders).await;
     let live = app.cx.presence.live();
     let is_live = |owner: &str| live.iter().any(|member| member.node == owner);
     let mut stale = 0_u64;

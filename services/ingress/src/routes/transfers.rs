@@ -134,11 +134,11 @@ async fn several(
     };
     let (mut packed, mut total, mut room) = (Vec::new(), 0, Held::default());
     for id in &ids {
-        let id_read = InstanceId::new(id.as_str());
+        let instance = InstanceId::new(id.as_str());
         let seen = match is_one {
-            true => record::get_to_show(app, &id_read).await?,
+            true => record::get_to_show(app, &instance).await?,
             // What was read before is kept meanwhile.
-            false => record::get(app, &id_read).await?,
+            false => record::get(app, &instance).await?,
         };
         let bytes = format!("{:#}\n", exported(app, &seen, contents).await?).into_bytes();
         total += bytes.len();
